@@ -62,7 +62,7 @@ def show(dataset: Dataset, films: Order) -> None:
             text = _(
                 "You paid at the **pet shop**, the supermarket, the metro, the **pet shop**, the café, the "
                 "supermarket and the cinema. Is it time to suggest the pet shop again? In this order, yes: you have "
-                "made more payments since your last visit than between your first two. Right after a visit, no. "
+                "made more payments since your last visit than between your two visits. Right after a visit, no. "
                 "Without the order, nobody can tell. It is the same with films. A recommender that ignores the order "
                 "gives the same answer for both lists. A recommender that reads it sees which mood came last."
             )

@@ -88,7 +88,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
     figure.update_xaxes(**log_axis(percent_tick))
     figure.update_yaxes(title=_("Share that came true"), **log_axis(percent_tick))
     alt = _(
-        "Share of recommendations that came true against their predicted probability, for {names}",
+        "Share of recommendations that came true, plotted against their predicted probability, for {names}",
         names=view.join_titles(selected),
     )
     show_chart(figure, alt, bins, f"reliability-{view.key}")
@@ -233,7 +233,7 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
     )
     st.caption(text)
     alt = _(
-        "Share of people whose hidden film has a rank, by rank, both axes logarithmic, for {names}",
+        "Share of people by the rank of their hidden film, both axes logarithmic, for {names}",
         names=view.join_titles(list(shares)),
     )
     rows = pd.concat([table.assign(variant=variant) for variant, table in shares.items()])

@@ -130,8 +130,14 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
     )
     st.markdown(format.escape_markdown(text))
     alt = ngettext(
-        "NDCG@10 of {n} recommender with films rated in the same second in file order and in random order",
-        "NDCG@10 of {n} recommenders with films rated in the same second in file order and in random order",
+        (
+            "NDCG@10 of {n} recommender when films rated in the same second are in file order and when they are in "
+            "random order"
+        ),
+        (
+            "NDCG@10 of {n} recommenders when films rated in the same second are in file order and when they are in "
+            "random order"
+        ),
         len(table),
     )
     show_chart(plot_both_orders(table), alt, table, f"untied-{dataset}")

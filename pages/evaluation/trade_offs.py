@@ -60,7 +60,7 @@ def show_rating_errors(view: EvaluationView) -> None:
     heading = _("Predicted ratings")
     st.header(heading)
     text = _(
-        "Some recommenders also predict ratings. This is the error for the hidden film in stars, with the 95% "
+        "Some recommenders also predict ratings. This is the error in stars for the hidden film, with the 95% "
         "confidence interval over people. MAE is the mean absolute error, and RMSE gives large errors more weight. "
         "Two baselines are shown for comparison. All settings were tuned to predict the next film, not ratings."
     )

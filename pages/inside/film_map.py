@@ -241,7 +241,7 @@ def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
             _(
                 "The regions come from k-means. Each region is named after genres, tags or decades that are much "
                 "more frequent there than in the whole data set (by at least six standard errors). “Widely watched” "
-                "means the 10% of films with the most ratings, “rarely watched” the third with the fewest."
+                "means the 10% of films with the most ratings, “rarely watched” the third of films with the fewest."
             ),
         ]
     else:

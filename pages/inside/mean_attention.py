@@ -104,7 +104,12 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
                 highest = percent(by_position.weights[layer, head].max())
                 st.caption(_("up to {share} · {inside} inside", share=highest, inside=percent(shares.sum())))
                 common.plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
-    st.caption(_("“Inside” is the share of the framed row's attention in the chart. The rest goes to older films."))
+    st.caption(
+        _(
+            "“Inside” is the share of the framed row's attention that stays within the chart. The rest goes to "
+            "older films."
+        )
+    )
     common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
     charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}")
 

@@ -79,8 +79,8 @@ def show_size(size: Size) -> None:
         sentences.append(_("Ratings from {first_month} to {last_month}.", **months))
     if size.left_out:
         text = ngettext(
-            "{n:,} film with too few ratings for training is not counted. You find it under Browse.",
-            "{n:,} films with too few ratings for training are not counted. You find them under Browse.",
+            "{n:,} film with too few ratings for training is not counted. You can find it under Browse.",
+            "{n:,} films with too few ratings for training are not counted. You can find them under Browse.",
             size.left_out,
         )
         sentences.append(text)

@@ -63,7 +63,7 @@ def _leave_deleted_dataset() -> None:
     state, deleted = visitor(), visitor().current.dataset
     _remove_lists(deleted)
     _set_current(state.by_dataset.get(DEFAULT_DATASET) or ListState())
-    text = "The data set {data} was deleted, so this shows the films that come with the app."
+    text = "The data set {data} was deleted, so you see the films that come with the app."
     state.notices = [Message(text, data=deleted)]
 
 
@@ -100,7 +100,7 @@ def _read_url(params: url.Params) -> None:
         _set_current(ListState(name, pending_ids=_movie_ids(params)))
     else:
         _set_current(ListState())
-        text = "The link names a data set that does not exist, so this shows the films that come with the app."
+        text = "The link names a data set that does not exist, so you see the films that come with the app."
         visitor().notices = [Message(text)]
     url.apply(params)
 

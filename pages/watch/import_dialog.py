@@ -285,8 +285,11 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     notes = []
     if n_undated := sum(not entry.dated for entry in watched):
         note = ngettext(
-            "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first.",
-            "{n:,} films have no watch date. They are sorted by the date of their rating, or come first.",
+            "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first if it has none.",
+            (
+                "{n:,} films have no watch date. They are sorted by the date of their rating, or come first if they "
+                "have none."
+            ),
             n_undated,
         )
         notes.append(note)

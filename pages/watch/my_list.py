@@ -231,7 +231,10 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
         if recommended:
             st.caption(
-                _("Films like those you liked rank higher. Films like those you disliked or do not want rank lower.")
+                _(
+                    "Films similar to those you liked are ranked higher. Films similar to those you disliked or do "
+                    "not want are ranked lower."
+                )
             )
             if visitor().ratings:
                 button(_("Clear all ratings"), "ratings-forget", "restart_alt", clear_ratings)

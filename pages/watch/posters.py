@@ -45,7 +45,7 @@ def _show_status(key: tmdb.Key) -> None:
     """Show whether posters are available, and a button that deletes the visitor's key."""
     is_visitors_key = st.session_state.get("poster_key") is not None
     if explanation.tmdb_service().service_status(key) is ServiceStatus.PAUSED:
-        text = _("TMDB does not answer at the moment. Posters appear when it does.")
+        text = _("TMDB is not answering at the moment. Posters will appear when it does.")
         st.warning(text, icon=":material/hourglass_empty:")
     else:
         text = _("Posters are on.") if is_visitors_key else _("Posters are on, with the key of this server.")

@@ -127,7 +127,10 @@ def _show_notes(recommended: RecommendationList) -> None:
             st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
         else:
             st.caption(
-                _("Films like those you liked rank higher. Films like those you disliked or do not want rank lower.")
+                _(
+                    "Films similar to those you liked are ranked higher. Films similar to those you disliked or do "
+                    "not want are ranked lower."
+                )
             )
 
 

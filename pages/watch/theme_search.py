@@ -43,8 +43,8 @@ def panel(dataset_name: str) -> None:
         if not expander.open:
             return
         note = _(
-            "Describe what you would like to watch, for example with a decade. The search uses viewers' tags, "
-            "genres, years and titles."
+            "Describe what you would like to watch. You can also give a decade, for example. The search uses "
+            "viewers' tags, genres, years and titles."
         )
         st.caption(note)
         text = st.text_input(

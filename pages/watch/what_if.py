@@ -69,7 +69,7 @@ def _changed_list(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] |
         key = f"what-if-to-{n}-{position}"
         new_position = int(st.number_input(_("New position"), 1, n, default, key=key, width=170)) - 1
     if new_position == position:
-        st.caption(_("The film is already at position {position}. Select another one.", position=position + 1))
+        st.caption(_("The film is already at position {position}. Select another position.", position=position + 1))
         return None
     return move_film(films, position, new_position)
 

@@ -52,7 +52,7 @@ def assemble(name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: T
     order = user_time_order(raw.user, raw.timestamp)
     order = order[is_frequent[film_row[order]]]  # without the ratings of infrequent films
     if not len(order):
-        text = "{name}: no film has {min_ratings} ratings, so there is nothing to learn from"
+        text = "{name}: no film has at least {min_ratings} ratings, so there is nothing to learn from"
         raise DataError(text, name=name, min_ratings=min_ratings)
     item_of_film_row = (np.cumsum(is_frequent) - 1).astype(np.int32)  # only valid for frequent films
     item = item_of_film_row[film_row[order]]

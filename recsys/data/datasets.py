@@ -123,7 +123,7 @@ def _parse(name: str, source: Path | None, report: ProgressCallback) -> tuple[Da
             raw = drop_duplicates(raw, report)
         dataset = assemble(name, raw, entry.min_ratings, entry.ties)
     if n_dropped := pd.Series(raw.user).nunique() - dataset.n_users:
-        text = "people left out because none of their films has {min_ratings} ratings: {n:,}"
+        text = "people left out because none of their films has at least {min_ratings} ratings: {n:,}"
         report({"stage": "note", "text": Message(text, min_ratings=entry.min_ratings, n=n_dropped)})
     return dataset, archive.provenance
 

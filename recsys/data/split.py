@@ -200,6 +200,6 @@ def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
                 keys = random_sort_keys(user_ids, movie_ids, seed)
                 orders.append(liked[np.argsort(keys, kind="stable")])
     if not orders:
-        text = "{name}: no held-out user likes {n} films; choose another protocol"
+        text = "{name}: no held-out user likes at least {n} films; choose another protocol"
         raise DataError(text, name=dataset.name, n=MIN_LIKED)
     return HeldOut(Queries([order[:-1] for order in orders]), np.array([order[-1] for order in orders]))

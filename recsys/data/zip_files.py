@@ -122,7 +122,7 @@ def _archive_errors(errors: tuple[type[Exception], ...]) -> Iterator[None]:
 def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None:
     """Raise ArchiveError for too many, overlapping or duplicate members, or paths outside the archive's folder."""
     if len(members) > MAX_MEMBERS:
-        raise ArchiveError("it holds {members:,} files", members=len(members))
+        raise ArchiveError("it holds too many files ({members:,})", members=len(members))
     for member in members:
         path = _path(member)
         is_outside = ".." in path.split("/") or path.startswith("/") or re.match(r"[A-Za-z]:", path) or "\0" in path
@@ -145,14 +145,14 @@ def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, verified: bo
     """Raise ArchiveError for members that are too large, encrypted or compressed with an unsupported method."""
     for member in members:
         if member.file_size > max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * member.compress_size):
-            text = "its {path} would unpack to {file_size:,} bytes"
+            text = "its {path} would be too large when unpacked ({file_size:,} bytes)"
             raise ArchiveError(text, path=_path(member), file_size=member.file_size)
         if member.compress_type not in METHODS and not verified:
             raise ArchiveError("its {path} uses an unsupported compression method", path=_path(member))
         if member.flag_bits & 1:
             raise ArchiveError("its {path} has a password", path=_path(member))
     if (size := sum(member.file_size for member in members)) > max_bytes:
-        raise ArchiveError("it would unpack to {size:,} bytes", size=size)
+        raise ArchiveError("it would be too large when unpacked ({size:,} bytes)", size=size)
 
 
 def _path(member: zipfile.ZipInfo) -> str:

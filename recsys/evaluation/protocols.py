@@ -162,7 +162,7 @@ UNTIED_FULL = Protocol(
         "depends on the training seed, user and film, in training, validation and test"
     },
     splitting=UNTIED,
-    retraining_reason="This protocol needs recommenders that were trained with films rated in the same second in "
+    retraining_reason="This protocol needs recommenders whose training data had films rated in the same second in "
     "random order. With other protocols, recommenders have learned the order of the file.",
 )
 POPULARITY_100 = Protocol(

@@ -56,7 +56,10 @@ class NcfConfig:
         """Raise ConfigError if the last layer would have the width 0."""
         min_dim = 1 << (self.layers - 1)
         if self.dim < min_dim:
-            text = "dim is {dim}, but must be at least {minimum} to be halved for {layers} layers"
+            text = (
+                "dim is {dim}, but must be at least {minimum}, because it is halved from each of the {layers} "
+                "layers to the next"
+            )
             raise ConfigError(text, dim=self.dim, minimum=min_dim, layers=self.layers)
 
 

@@ -25,7 +25,7 @@ def target_ranks(scores: np.ndarray, targets: np.ndarray, excluded: Sequence[np.
     is minus infinity, or if the shapes disagree.
     """
     if scores.ndim != 2 or len(scores) != len(targets) or len(excluded) != len(targets):
-        text = "scores of shape {shape} do not fit {targets} targets: models return (B, I)"
+        text = "scores of shape {shape} do not fit {targets} targets: a model must return (B, I)"
         raise ScoreError(text, shape=scores.shape, targets=len(targets))
     ranks = [
         Ranking.from_scores(row, items[items != target]).rank_ties_last(target)

@@ -172,7 +172,7 @@ def test_repeated_ratings_and_people_without_films_are_mentioned(tmp_path, capsy
     get("ml-1m", "--from", archives.write(tmp_path, files))
     said = capsys.readouterr()
     assert "repeated ratings (same person, film and time), which count once: 1" in said.err
-    assert "people left out because none of their films has 5 ratings: 1" in said.err
+    assert "people left out because none of their films has at least 5 ratings: 1" in said.err
     assert "5 users, 5 films, 25 ratings" in said.out
 
 

@@ -115,7 +115,7 @@ def test_ml_20m_keeps_every_film_that_somebody_rated(tmp_path):
 def test_ratings_of_nothing_worth_learning_are_refused(tmp_path):
     files = archives.comma()
     files["ml-latest-small/ratings.csv"] = b"userId,movieId,rating,timestamp\r\n1,10,4,5\r\n"
-    with pytest.raises(DataError, match="no film has 5 ratings"):
+    with pytest.raises(DataError, match="no film has at least 5 ratings"):
         datasets.get("ml-latest-small", archives.write(tmp_path, files))
 
 
@@ -192,7 +192,7 @@ def test_the_first_start_needs_no_network(monkeypatch):
     monkeypatch.setattr(published, "fetch_wheel", None)
     events = []
     dataset = datasets.ensure(datasets.DEFAULT_DATASET, events.append)
-    gone = {"stage": "note", "text": "people left out because none of their films has 5 ratings: 7"}
+    gone = {"stage": "note", "text": "people left out because none of their films has at least 5 ratings: 7"}
     assert as_text(events) == [{"stage": "parse"}, gone, {"stage": "keep"}]
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (2745, 6135, 291716)
     assert len(dataset.catalog.infrequent) == 8902

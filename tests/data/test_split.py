@@ -240,6 +240,6 @@ def test_a_split_by_user_holds_out_whole_users_and_asks_for_their_liked_films_in
 def test_without_different_stars_all_films_are_liked_and_too_few_of_them_are_an_error():
     whole = toys.cycle(n_items=30, n_users=60, length=24)
     assert {len(history) for history in by_user(whole).test.queries.histories} == {23}
-    with pytest.raises(DataError, match="no held-out user likes 11 films"):
+    with pytest.raises(DataError, match="no held-out user likes at least 11 films"):
         by_user(toys.cycle(n_users=60, length=8))
     assert BY_USER(whole) is BY_USER(whole, 7)  # cached: the split does not depend on a seed

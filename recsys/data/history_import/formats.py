@@ -74,7 +74,7 @@ CSV_FORMATS = (  # the first format with a matching header is used
         "predictions of NextReel",
         f"rank,probability,{_NEXTREEL_HEADER}",
         _NEXTREEL_COLUMNS,
-        advice=N_("has recommended films, not watched films; choose the file with your films, CSV or JSON"),
+        advice=N_("contains recommended films, not watched films; choose the file with your films, CSV or JSON"),
     ),
     FileFormat(N_("NextReel films"), f"position,{_NEXTREEL_HEADER}", _NEXTREEL_COLUMNS),
     FileFormat(

@@ -157,8 +157,8 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
             n=bad_dates,
         ),
         Message(
-            "{n:,} rating is not from 0 to {scale:g}; its film is imported without a rating",
-            plural="{n:,} ratings are not from 0 to {scale:g}; their films are imported without ratings",
+            "{n:,} rating is not between 0 and {scale:g}; its film is imported without a rating",
+            plural="{n:,} ratings are not between 0 and {scale:g}; their films are imported without ratings",
             n=bad_ratings,
             scale=columns.scale,
         ),

@@ -246,7 +246,7 @@ def test_dates_and_ratings_that_cannot_be_read_are_counted_and_the_films_stay():
     assert len(made.entries) == 2
     assert [str(note) for note in made.notes] == [
         "1 date could not be read; its film is imported without a date",
-        "1 rating is not from 0 to 5; its film is imported without a rating",
+        "1 rating is not between 0 and 5; its film is imported without a rating",
     ]
 
 
@@ -297,7 +297,8 @@ def test_a_header_alone_holds_no_films_and_is_no_mistake():
 
 
 def test_an_archive_that_is_not_to_be_trusted_is_refused_with_the_reason():
-    with pytest.raises(HistoryError, match=r"diary\.csv would unpack to 5,000,000 bytes; choose the CSV or JSON files"):
+    reason = r"diary\.csv would be too large when unpacked \(5,000,000 bytes\); choose the CSV or JSON files"
+    with pytest.raises(HistoryError, match=reason):
         read("bomb.zip", files.packed({"diary.csv": b"0" * 5_000_000}))
     with pytest.raises(HistoryError, match="leads outside its folder"):
         read("e.zip", files.packed({"../../diary.csv": files.DIARY}))

@@ -34,9 +34,9 @@ def test_every_page_falls_back_to_the_built_in_set(visit, shop, page):
     app.run()
     assert not app.exception
     assert app.session_state.visitor.current.dataset == DEFAULT_DATASET
-    assert "The data set {data} was deleted, so this shows the films that come with the app.".format(
-        data="shop"
-    ) in said(app)
+    assert "The data set {data} was deleted, so you see the films that come with the app.".format(data="shop") in said(
+        app
+    )
     app.run()
     assert not app.exception
 
@@ -46,9 +46,9 @@ def test_the_other_pages_of_the_session_work_too(visit, shop):
     remove("shop")
     for page in SCRIPTS.values():
         assert not app.switch_page(page).run().exception
-    assert "The data set {data} was deleted, so this shows the films that come with the app.".format(
-        data="shop"
-    ) in said(app)
+    assert "The data set {data} was deleted, so you see the films that come with the app.".format(data="shop") in said(
+        app
+    )
 
 
 def test_films_of_a_set_that_was_replaced_are_looked_up_again(visit, shop):

@@ -190,7 +190,7 @@ def test_no_link_breaks_the_page(visit, link):
 
 def test_a_link_to_an_unknown_data_set_shows_the_first_one(visit):
     app = visit(data="../etc", s="1-2")
-    assert "The link names a data set that does not exist, so this shows the films that come with the app." in said(app)
+    assert "The link names a data set that does not exist, so you see the films that come with the app." in said(app)
     assert app.query_params == {}
 
 

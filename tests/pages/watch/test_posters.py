@@ -86,7 +86,7 @@ def test_a_service_that_fails_says_that_cards_stand_in(tmdb):
     app.run()
     app.run()
     assert not app.exception
-    assert "TMDB does not answer at the moment." in said(app)
+    assert "TMDB is not answering at the moment." in said(app)
     assert app.json[0].value == "{}"
 
 

@@ -7,7 +7,7 @@ from tests.pages.reading import picks, said, titles, watched
 
 def told(app):
     """What the page says that the ratings did."""
-    return "Films like those you liked rank higher" in said(app)
+    return "Films similar to those you liked are ranked higher" in said(app)
 
 
 def test_a_film_that_was_not_liked_is_left_out_of_what_the_model_is_told(visit):
