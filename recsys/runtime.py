@@ -21,7 +21,7 @@ M_ARENA_MAX = -8  # number of heaps
 TRAINING_TRIM_BYTES = 1 << 30
 SERVING_TRIM_BYTES = (
     128 << 10
-)  # the initial value of glibc; setting it also keeps the limit of M_MMAP_MAX blocks at 128 kB
+)  # the initial value of glibc; setting it also keeps the size from which blocks are outside the heap at 128 kB
 TOP_PAD_BYTES = 64 << 20
 
 

@@ -454,7 +454,7 @@ def _offer_saved_history(place: str) -> str:
     """
     state, key, request_key = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
     n_requests, request = state.get(request_key, (0, ""))
-    # each report of the script reruns the page, so it reports the summary only if it differs from the last report
+    # the script gets its last report and reports only a different summary, because each report reruns the page
     summary = str(state[key].summary or "") if key in state else ""
     data = {"name": f"tell-{place}", "number": n_requests, "request": request, "reports": True, "reported": summary}
     result = _STORE(

@@ -13,7 +13,7 @@ from recsys.data.dataset import Dataset, Queries, Split, Ties
 from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
-EXCLUDED = "hidden"  # key of the excluded items in result files. On pages, the held-out film is called hidden
+EXCLUDED = "hidden"  # key of the excluded items in result files; not the held-out film, which pages call hidden
 
 # (training counts (I,), excluded items, n, random generator) → n items
 Sampler = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
@@ -286,7 +286,7 @@ def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     splittings = {protocol.name: protocol.splitting for protocol in protocols}
     for protocol in protocols:
         name, splitting = protocol.name, protocol.splitting
-        trained_splitting = splittings.get(splitting.protocol)  # the splitting that `train --protocol` uses
+        trained_splitting = splittings.get(splitting.protocol)  # must be equal: `train --protocol` uses it
         if splitting not in SPLITTINGS.values() or trained_splitting != splitting:
             raise ValueError(f"the splitting of {name} is not in SPLITTINGS, or its protocol has another splitting")
         needs_retraining = splitting != LEAVE_ONE_OUT

@@ -41,7 +41,7 @@ FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or 
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 NOTE_MIN_EMPHASIS = 2.0  # lowest factor with which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
-UNORDERED_LENGTHS = (1, 2, 3, 5, 10)  # items of the lists in no order from which their factor is fitted
+UNORDERED_LENGTHS = (1, 2, 3, 5, 10)  # lengths of the lists on which `unordered_factor` is fitted
 UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested factors of the scores of these lists, F
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 MAX_TRANSITIONS = (
@@ -376,13 +376,13 @@ class VisitorPool(Pool):
 
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
-    - Count memories of the networks are removed, because Markov chain and EASE are members with weights of their own.
-      The counts in a count memory have the weight of the member that contains them.
+    - Count memories of the networks are removed. Their counts would have the weights of the networks, but Markov chain
+      and EASE are members with weights of their own.
     - Markov chains keep MAX_TRANSITIONS transitions of each item, because the app has them in memory.
     - The weight of `content-fields` is multiplied by the larger of two factors. The weights are then rescaled to
       their previous sum. Both factors were chosen on validation (docs/experiments.md).
-      - clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS) for rarely watched films, of which counts and networks have few
-        events. s is the share of users who watched a film, as the geometric mean over the films of the list.
+      - clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS) for rarely watched films. Counts and networks learn little from
+        their few events. s is the share of users who watched a film, as the geometric mean over the films of the list.
       - clip(FREQUENT_TRAIT_SHARE / t, 1, MAX_TRAIT_EMPHASIS) if all films of a list of two or more have a trait in
         common: a genre, or an original language other than English. t is the share of events that belong to films with
         this trait. Of several common traits, the rarest is used. So three German films are followed by German films,
@@ -502,5 +502,5 @@ class VisitorPool(Pool):
             self.trait_shares = state["trait_shares"]
             packed_traits = item_array(state, "traits", n_items)
             self.traits = np.unpackbits(packed_traits, axis=1, count=len(self.trait_shares)).astype(bool)
-        if "unordered_factors" in state:  # one factor; on 2026-11-26 one for each range of lengths; before that none
+        if "unordered_factors" in state:  # states of 2026-11-26 have one for each range, older ones none
             self.unordered_factor = float(state["unordered_factors"].mean())

@@ -165,7 +165,8 @@ class Matcher:
         """Match an entry without a year. The match is confident if only one film was released by the date of the entry.
 
         A film that was watched after the last rating of the data set can be newer than the data set. So the match is
-        not confident.
+        not confident, and a candidate is likely only if it is well known. Otherwise, a candidate is likely if it is
+        far more popular than the others.
         """
         released = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
         is_within_data = not entry.watched or entry.watched <= self._last_rating

@@ -132,7 +132,7 @@ def text_width(fonts: Fonts, text: str, size: float, title: bool = False) -> flo
 
 
 def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int, title: bool = False) -> list[str]:
-    """Break a text into lines of at most `width`, at blanks or within long words. "…" ends a text with more lines."""
+    """Break a text into lines of at most `width`, at blanks or within long words. A cut text ends with "…"."""
 
     def fits(line: str) -> bool:
         return text_width(fonts, line, size, title) <= width

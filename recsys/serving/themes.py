@@ -102,7 +102,7 @@ class ThemeAspect:
 
 
 class Missing(Enum):
-    """What the sentence encoder needs but does not have. If anything is missing, only words are compared."""
+    """What is missing for a search with the sentence encoder. If anything is missing, only words are compared."""
 
     NOTHING = "nothing"
     VECTORS = "vectors"  # the films of this data set are not encoded, which takes minutes for a large data set
@@ -181,8 +181,9 @@ class ThemeParser:
     def _negated_part(self, words: list[str]) -> tuple[int, np.ndarray]:
         """Return how many words a negation before `words` negates, and True for the films with the negated part, (I,).
 
-        The part is the longest phrase at the beginning that is a genre or in a tag. A single word must be a whole tag:
-        "not long" does not exclude films with the tag "long con". Without such a phrase, one word is negated.
+        The part is the longest phrase at the beginning that names a genre or has all its words in one tag. A single
+        word must be a genre or a whole tag: "not long" does not exclude films with the tag "long con". Without such a
+        phrase, one word is negated.
         """
         n_degrees = 1 if words[0] in DEGREE_WORDS and len(words) > 1 else 0
         # (start, length) of the phrases to try. A tag can begin with a degree word, so phrases with this word are tried
@@ -301,7 +302,7 @@ class ThemeIndex:
         if self._vectors:
             scores += self._vector_scores(self._vectors, theme_vector)
         if not aspects and (years or excluded.any()):
-            # a theme such as "80s" matches all films; popularity orders them and, as a factor below, counts twice
+            # A theme such as "80s" has no aspects, so films are ordered by popularity. The factor below squares it.
             scores = self._popularity
         scores = scores * ~excluded
         if years:
