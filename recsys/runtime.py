@@ -19,9 +19,7 @@ M_MMAP_MAX = -4  # number of blocks outside the heap, which are returned to the 
 M_ARENA_MAX = -8  # number of heaps
 
 TRAINING_TRIM_BYTES = 1 << 30
-SERVING_TRIM_BYTES = (
-    128 << 10
-)  # the initial value of glibc; setting it also keeps the size from which blocks are outside the heap at 128 kB
+SERVING_TRIM_BYTES = 128 << 10  # the initial value of glibc, which otherwise grows with the freed blocks
 TOP_PAD_BYTES = 64 << 20
 
 

@@ -44,9 +44,7 @@ PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 UNORDERED_LENGTHS = (1, 2, 3, 5, 10)  # lengths of the lists on which `unordered_factor` is fitted
 UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested factors of the scores of these lists, F
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
-MAX_TRANSITIONS = (
-    300  # of each item in a Markov chain; changes NDCG@10 by less than .0006 and saves 66 MB on the built-in set
-)
+MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 
 ScoreMembers = Callable[[Queries], Iterable[np.ndarray]]  # queries → z of each member, M arrays (B, I) float32
