@@ -52,9 +52,10 @@ def test_both_directions_count_items_before_and_after():
 
 
 def test_only_the_strongest_transitions_from_an_item_are_kept():
-    world = toys.dataset([[0, 1], [0, 1], [0, 2], [0, 2], [0, 3], [1, 3]], n_items=4)
+    world = toys.dataset([[0, 1], [0, 1], [0, 2], [0, 2], [0, 3], [0, 4], [1, 3]], n_items=5)
     model = Markov(MarkovConfig(normalisation=0, popularity_discount=0)).fit(world)
     model.keep_strongest_transitions(1)
-    expected = [[0, 2, 2, 0], [0, 0, 0, 1], [0, 0, 0, 0], [0, 0, 0, 0]]  # 1 and 2 follow 0 equally often
+    expected = np.zeros((5, 5))
+    expected[0, [1, 2]], expected[1, 3] = 2, 1  # 1 and 2 follow 0 equally often
     np.testing.assert_array_equal(model.transitions.toarray(), expected)
     assert model.transitions.nnz == 3

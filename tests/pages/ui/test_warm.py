@@ -9,11 +9,13 @@ import pytest
 
 import app
 from pages.server import health
-from pages.ui import warm
+from pages.ui import cache, warm
+from recsys import runtime
 from recsys.data import datasets
 from recsys.data.dataset import DataError
 from recsys.jobs import queue
 from recsys.paths import REPOSITORY
+from recsys.serving import predictor
 from tests import loops
 from tests.pages.server.asgi import request
 
@@ -34,6 +36,29 @@ def test_a_server_is_ready_when_it_has_recommended_films(home):
     assert status() == (503, b'{"ready":false}')
     warm.preload()
     assert status() == (200, b'{"ready":true}')
+
+
+def test_the_first_page_gets_the_recommender_and_the_index_that_were_preloaded(home, monkeypatch):
+    name = predictor.default(datasets.DEFAULT_DATASET)
+    load, loaded = predictor.load, []
+    monkeypatch.setattr(predictor, "load", lambda name, *more: loaded.append(name) or load(name, *more))
+    cache._predictor.clear()
+    warm.preload()
+    cache.load_predictor(name, datasets.DEFAULT_DATASET)
+    assert loaded.count(name) == 1  # a second copy would double the memory
+
+
+def test_the_server_limits_the_heaps_of_glibc(monkeypatch):
+    settings = []
+    monkeypatch.setattr(runtime, "_set_malloc_options", settings.append)
+    monkeypatch.setattr(app, "_warm_up", lambda: None)
+
+    async def start():
+        async with app.lifespan(app.app):
+            pass
+
+    asyncio.run(start())
+    assert [options[runtime.M_ARENA_MAX] for options in settings] == [2]
 
 
 def test_trainings_that_waited_when_the_server_ended_go_on(home, monkeypatch):
