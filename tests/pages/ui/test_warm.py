@@ -57,7 +57,7 @@ def test_the_server_limits_the_heaps_of_glibc(monkeypatch):
         async with app.lifespan(app.app):
             pass
 
-    asyncio.run(start())
+    loops.run(start())
     assert [options[runtime.M_ARENA_MAX] for options in settings] == [2]
 
 
