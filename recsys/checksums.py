@@ -17,6 +17,7 @@ def listed_files() -> list[Path]:
     """Return the files that the list must contain, in its order."""
     return [
         *map(paths.translation, TRANSLATIONS),
+        paths.film_directors(),
         paths.film_languages(),
         paths.film_names(),
         paths.sample_lists(),

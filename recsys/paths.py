@@ -134,6 +134,11 @@ def film_languages() -> Path:
     return ASSETS / "films" / "languages.csv"
 
 
+def film_directors() -> Path:
+    """Return the table of the directors of MovieLens films."""
+    return ASSETS / "films" / "directors.csv"
+
+
 def published() -> Path:
     """Return the file of published figures."""
     return REPOSITORY / "recsys" / "evaluation" / "published.json"

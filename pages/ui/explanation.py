@@ -56,7 +56,8 @@ def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
         st.caption(escape_markdown(note))
     if facts := film_facts(catalog.details.get(catalog.films[item].movie_id)):
         st.markdown("  \n".join(f":gray[{label}] {escape_markdown(value)}" for label, value in facts))
-        st.caption(_("From Wikidata."))
+        if len(catalog.details):
+            st.caption(_("From Wikidata."))
     show_story(catalog, item)
     if links := film_site_links(catalog, item):
         st.html(f'<p class="nr-links">{escape(_("Read about it on"))} {" · ".join(links)}</p>')

@@ -205,9 +205,9 @@ def _show_rows(recommended: RecommendationList) -> None:
 
 
 def _credits(dataset: Dataset, pick: Recommendation) -> str | None:
-    """Return length and directors of a film, "" if unknown, or None if the data set has no film details."""
+    """Return length and directors of a film, "" if unknown, or None if the data set has neither."""
     details = dataset.catalog.details
-    return format.credits_line(details.get(pick.film.movie_id)) if len(details) else None
+    return format.credits_line(details.get(pick.film.movie_id)) if details.has_names else None
 
 
 def _pick_buttons(recommended: RecommendationList, pick: Recommendation) -> None:

@@ -1,12 +1,13 @@
-"""Details of films from Wikidata: credits, subjects, countries, languages and titles. They are optional.
+"""Details of films: credits, subjects, countries, languages and titles.
 
-`recsys.data.enrich` downloads them. "Facts" are the downloaded details of one film as a dict, see `Details.from_facts`.
+They come from Wikidata and are optional: `recsys.data.enrich` downloads them. Only the directors of many films come with
+the project, see `recsys.data.film_tables`. "Facts" are the downloaded details of one film as a dict, see `Details.from_facts`.
 """
 
 import io
 import warnings
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -40,13 +41,15 @@ def _table(rows: Iterable[tuple[Any, ...]] = ()) -> pd.DataFrame:
 
 @dataclass(frozen=True, eq=False)
 class Details:
-    """The details of the films of a data set.
+    """The details of the films of a data set. `len` is the number of films with details from Wikidata.
 
-    `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order.
+    `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `shipped_directors` are the
+    directors of films that have none in the table, by movie id.
     """
 
     table: pd.DataFrame = field(default_factory=_table)
     version: str = ""  # see the function `version`
+    shipped_directors: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def from_facts(cls, films: Mapping[int, Mapping[str, Any]]) -> "Details":
@@ -60,17 +63,23 @@ class Details:
     def __len__(self) -> int:
         return len(self.table)
 
+    @property
+    def has_names(self) -> bool:
+        """Whether there are people or titles in other languages."""
+        return bool(len(self) or self.shipped_directors)
+
     @cached_property
     def _rows(self) -> dict[int, Any]:
         """Movie id → row of the table."""
         return {row.movie_id: row for row in self.table.itertuples(index=False)}
 
     def get(self, movie_id: int) -> FilmDetails:
-        """Return the details of a film. All are unknown if the table does not have the film."""
-        row = self._rows.get(movie_id)
+        """Return the details of a film, of which any can be unknown."""
+        row, shipped_directors = self._rows.get(movie_id), self.shipped_directors.get(movie_id, ())
         if row is None:
-            return FilmDetails()
+            return FilmDetails(shipped_directors)
         lists = {column: tuple(filter(None, getattr(row, column).split(SEPARATOR))) for column in NAME_COLUMNS}
+        lists["directors"] = lists["directors"] or shipped_directors
         return FilmDetails(**lists, minutes=None if pd.isna(row.minutes) else int(row.minutes))
 
     @cached_property
@@ -80,7 +89,7 @@ class Details:
 
     def without_subjects(self) -> "Details":
         """Return a copy without subjects. `Catalog.as_of` removes them, because the date of a subject is unknown."""
-        return Details(self.table.assign(subjects=pd.array([""] * len(self), dtype="str")), self.version)
+        return replace(self, table=self.table.assign(subjects=pd.array([""] * len(self), dtype="str")))
 
 
 def read(name: str) -> Details:

@@ -7,6 +7,7 @@ Large arrays are memory-mapped, others are read into memory. If another program 
 import json
 import shutil
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, NotRequired
@@ -17,7 +18,7 @@ from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
 
 from recsys import paths, storage
-from recsys.data import film_details
+from recsys.data import film_details, film_tables
 from recsys.data.dataset import (
     MOVIE_COLUMNS,
     OPTIONAL_MOVIE_COLUMNS,
@@ -187,7 +188,8 @@ def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dat
     films = _read_films(files["films.csv"])
     is_infrequent = films.pop("left_out").to_numpy(bool)
     movies, infrequent = (films[rows].reset_index(drop=True) for rows in (~is_infrequent, is_infrequent))
-    catalog = Catalog(movies, infrequent, tags, film_details.read(name))
+    details = replace(film_details.read(name), shipped_directors=film_tables.directors(name))
+    catalog = Catalog(movies, infrequent, tags, details)
     user_ids = _read_array(files["user_ids.npy"])
     profiles = pd.read_csv(files["people.csv"], dtype="str", keep_default_na=False) if "people.csv" in files else None
     user_names = np.array(_read_json(files["user_names.json"]), object) if "user_names.json" in files else None

@@ -38,6 +38,7 @@ EMPHASISED = "content-fields"  # the member of `VisitorPool` with a higher weigh
 FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at or above it, the weight is not raised
 MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
 FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the weight is not raised
+COMMON_SHARE = 1.0
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 NOTE_MIN_EMPHASIS = 2.0  # lowest factor with which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
@@ -437,8 +438,8 @@ class VisitorPool(Pool):
     def set_frequencies(self, train: Dataset) -> None:
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
-        self.traits = traits(train.name, train.catalog)  # (I, A) bool
-        self.trait_shares = ((train.counts @ self.traits + 1) / (train.counts.sum() + 1)).astype(np.float32)  # (A,)
+        self.traits = traits(train.name, train.catalog)  # (I, A) bool, sparse
+        self.trait_shares = ((train.counts @ self.traits.astype(np.int64) + 1) / (train.counts.sum() + 1)).astype(np.float32)  # (A,)
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m with the emphasis, (B, I) float32."""
@@ -458,10 +459,13 @@ class VisitorPool(Pool):
 
     def _rarest_common_trait(self, history: np.ndarray) -> float:
         """Return the lowest share of a trait that all items of a history (T,) have. 1: no such trait, or T < 2."""
-        if len(history) < 2:
+        items = np.unique(history)
+        if len(items) < 2:
             return 1.0
-        is_common = self.traits[history].all(0)  # (A,)
-        return float(self.trait_shares[is_common].min(initial=1))
+        bounds = self.traits.indptr
+        traits_of_items = np.concatenate([self.traits.indices[bounds[item] : bounds[item + 1]] for item in items])
+        n_items_with_trait = np.bincount(traits_of_items, minlength=len(self.trait_shares))  # (A,)
+        return float(self.trait_shares[n_items_with_trait >= COMMON_SHARE * len(items)].min(initial=1))
 
     def with_max_emphasis(self) -> Self:
         """Return a copy in which the factor of EMPHASISED is at least MAX_EMPHASIS. The members are shared."""

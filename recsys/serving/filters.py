@@ -12,7 +12,7 @@ from pydantic import Field
 
 from recsys.config import Fraction, config_class
 from recsys.data.dataset import Dataset, cache_by_dataset
-from recsys.text.fields import original_languages
+from recsys.data.film_tables import original_languages
 from recsys.text.films import genre_matrix
 
 # level → half-open range [low, high) of `FilmFeatures.popularity_percentile`

@@ -1,4 +1,5 @@
-"""Each film as one sparse vector that joins several fields: tags, genres, period, title, original language and credits.
+"""Each film as one sparse vector that joins several fields: tags, genres, period, title, original language, directors and
+credits.
 
     v_i = [√w_f · x_if / ‖x_if‖ for each field f],   so   ⟨v_i, v_j⟩ = Σ_f w_f · cos(x_if, x_jf)
 
@@ -8,18 +9,16 @@ chosen on validation users and on lists of films of one taste, such as noir, see
 Shapes: I films, D features of all fields, d features of a field.
 """
 
-import csv
 import re
-import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from recsys import paths
-from recsys.data import published
 from recsys.data.dataset import Catalog
+from recsys.data.film_details import FilmDetails
+from recsys.data.film_tables import original_languages
 from recsys.text.films import genre_matrix
 
 MIN_FILMS = 3  # tags and credits of fewer films are dropped, because a rare tag is often a private note of its author
@@ -39,12 +38,17 @@ def field_vectors(dataset: str, catalog: Catalog) -> sparse.csr_array:
 
 def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return n / (n + 1) · idf for each tag, where n is the number of times that the film got the tag."""
+    strength = _tag_counts(catalog)
+    strength.data = strength.data / (strength.data + 1)
+    return _multiply_by_idf(strength)
+
+
+def _tag_counts(catalog: Catalog) -> sparse.csr_array:
+    """Return how often each film got each tag, (I, tags) float64."""
     tags = catalog.tags
     films = np.array([catalog.item_of.get(movie, -1) for movie in tags.movie.tolist()], np.int64)
     is_listed = films >= 0
-    strength = _count_pairs(films[is_listed], tags.tag_index[is_listed], (len(catalog), len(tags.texts)))
-    strength.data = strength.data / (strength.data + 1)
-    return _multiply_by_idf(strength)
+    return _count_pairs(films[is_listed], tags.tag_index[is_listed], (len(catalog), len(tags.texts)))
 
 
 def _genres(dataset: str, catalog: Catalog) -> sparse.csr_array:
@@ -75,11 +79,20 @@ def _language(dataset: str, catalog: Catalog) -> sparse.csr_array:
     return _count_values([language, NOT_ENGLISH] if language else [] for language in languages)
 
 
+def _directors(dataset: str, catalog: Catalog) -> sparse.csr_array:
+    """Return directors · idf. Films of unknown directors have zeros."""
+    return _multiply_by_idf(_count_values(film.directors for film in _details(catalog)), min_films=2)
+
+
 def _credits(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return directors, cast, countries and subjects · idf. Films without details have zeros."""
-    details = [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]  # never None
-    counts = _count_values([*film.directors, *film.cast, *film.countries, *film.subjects] for film in details)
+    """Return cast, countries and subjects · idf. Films without details from Wikidata have zeros."""
+    counts = _count_values([*film.cast, *film.countries, *film.subjects] for film in _details(catalog))
     return _multiply_by_idf(counts)
+
+
+def _details(catalog: Catalog) -> list[FilmDetails]:
+    """Return the details of each film, I."""
+    return [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]
 
 
 FIELDS: tuple[tuple[Field, float], ...] = (  # (field, weight w)
@@ -88,35 +101,28 @@ FIELDS: tuple[tuple[Field, float], ...] = (  # (field, weight w)
     (_period, 0.2),
     (_title, 0.4),
     (_language, 0.6),
+    (_directors, 0.3),
     (_credits, 1.0),
 )
 
 
-def original_languages(dataset: str) -> dict[int, str]:
-    """Return movie id → ISO 639 code of the original language, for films that are not in English.
+def traits(dataset: str, catalog: Catalog) -> sparse.csr_array:
+    """Return the traits of each film, (I, number of traits) bool.
 
-    The result is {} for a data set without the common movie ids of MovieLens. If the table cannot be read, it warns and
-    returns {}.
+    Traits are genres, an original language other than English, directors, and tags of MIN_FILMS or more films.
     """
-    if not published.has_common_movie_ids(dataset):
-        return {}
-    try:
-        with paths.film_languages().open(encoding="utf-8", newline="") as file:
-            return {int(row["movie_id"]): row["language"] for row in csv.DictReader(file)}
-    except (OSError, ValueError, KeyError) as error:
-        warnings.warn(f"the original languages of films are not used: {error}", stacklevel=2)
-        return {}
+    movies, languages = catalog.movies["movie_id"].tolist(), original_languages(dataset)
+    genres = sparse.csr_array(genre_matrix(catalog)[0].astype(np.float64))
+    tags = _tag_counts(catalog)
+    values = [
+        _count_values([languages[movie]] if movie in languages else [] for movie in movies),
+        _count_values(film.directors for film in _details(catalog)),
+        tags[:, np.flatnonzero(np.bincount(tags.indices, minlength=tags.shape[1]) >= MIN_FILMS)],
+    ]
+    return sparse.csr_array(sparse.hstack([genres, *values]) > 0)
 
 
-def traits(dataset: str, catalog: Catalog) -> np.ndarray:
-    """Return the traits of each film, (I, number of traits) bool: its genres, and its language if it is not English."""
-    genres, _ = genre_matrix(catalog)
-    languages = original_languages(dataset)
-    codes = np.array([languages.get(movie, "") for movie in catalog.movies["movie_id"].tolist()], np.str_)
-    return np.column_stack([genres, codes[:, None] == np.unique(codes[codes != ""])])
-
-
-def _count_values(films: Iterable[list[str]]) -> sparse.csr_array:
+def _count_values(films: Iterable[Sequence[str]]) -> sparse.csr_array:
     """Return how often each value occurs in the list of each film, with one column per value."""
     lists = list(films)
     column_of: dict[str, int] = {}

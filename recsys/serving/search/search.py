@@ -122,8 +122,8 @@ class TitleIndex:
 
     @cached_property
     def _people_and_titles(self) -> PeopleAndTitles | None:
-        """The index of people and of titles in other languages, or None without film details."""
-        return PeopleAndTitles(self._details, self._films) if len(self._details) else None
+        """The index of people and of titles in other languages, or None if neither is known."""
+        return PeopleAndTitles(self._details, self._films) if self._details.has_names else None
 
     @cached_property
     def _tag_words(self) -> frozenset[str]:
