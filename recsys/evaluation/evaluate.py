@@ -90,7 +90,8 @@ def evaluate(
     ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B)
     document |= _accuracy_fields(list(models), ranks)
     document |= _list_metric_fields(evaluations, document["seeds"])
-    if protocol.is_standard_task and all(model.predicts_ratings for model in models.values()):
+    ratings_differ = np.ptp(dataset.interactions.rating) > 0  # in a data set without ratings, all are 1
+    if ratings_differ and protocol.is_standard_task and all(model.predicts_ratings for model in models.values()):
         seed_runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
         document["stars"] = _rounded(rating_errors.summary(seed_runs, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)

@@ -93,6 +93,9 @@ def test_only_models_that_predict_ratings_are_measured_so_and_only_over_all_film
     assert "stars" not in table(evaluate("counts", toys.cycle()))
     monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], model_path=f"{__name__}:ByFilm"))
     wide = toys.dataset([[0, 1, 2, 3], [3, 2, 1]], 110)
+    assert "stars" not in evaluate("counts", wide)  # all ratings are 4, as in data without ratings
+    ratings = wide.interactions.item.astype(np.float32)
+    wide = replace(wide, interactions=replace(wide.interactions, rating=ratings))
     assert "stars" in evaluate("counts", wide)
     assert "stars" not in evaluate("counts", wide, "uniform-100")
 
