@@ -4,6 +4,7 @@ Session state: browse_page (number of the page, from 1; `filters` sets the defau
 """
 
 import math
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -154,17 +155,13 @@ def show_card(library: Library, number: int) -> None:
     name, key = format.escape_markdown(film.label), f"shelf-{film.movie_id}"
     # only screen readers read the text in *…*
     if number in visitor().current.films:
-        label, icon = _("In your list *{film}: remove it*", film=name), "check"
+        label, icon, change = _("In your list *{film}: remove it*", film=name), "check", session.remove_film
     else:
-        label, icon = _("Add *{film} to your films*", film=name), "add"
-    button(label, key, icon, toggle, number, key, type="tertiary")
+        label, icon, change = _("Add *{film} to your films*", film=name), "add", session.add_film
+    button(label, key, icon, change_list, change, number, key, type="tertiary")
 
 
-def toggle(number: int, key: str) -> None:
-    """Add a film to the end of the list, or remove it. The focus stays on the button."""
-    films = visitor().current.films
-    if number in films:
-        session.set_films([film for film in films if film != number])
-    else:
-        session.add_film(number)
+def change_list(change: Callable[[int], None], number: int, key: str) -> None:
+    """Add a film to the list or remove it. The focus stays on the button. change: Function of `session`."""
+    change(number)
     browser.focus_on(key)
