@@ -113,7 +113,7 @@ def show_count(dataset: Dataset, n_matching: int, n_total: int) -> None:
 
 
 def show_cards(library: Library, films: list[int]) -> None:
-    """Render films as cards. If some films are infrequent, show a note that recommenders do not use them."""
+    """Render films as cards. If some films are infrequent, show a note on which recommenders use them."""
     with st.container(key="shelf"), st.grid("auto", min_column_width=140, gap="medium", key="shelf-cards"):
         for film in films:
             with st.container(gap="xsmall"):
@@ -122,15 +122,15 @@ def show_cards(library: Library, films: list[int]) -> None:
         min_ratings = datasets.min_ratings(library.dataset.name)
         st.caption(
             _(
-                "Recommenders only use films with ratings. You can still add other films: the most similar film with "
-                "ratings is then used instead."
+                "Only content recommenders use films without ratings. You can still add them: other recommenders use "
+                "the most similar film with ratings instead."
             )
             if min_ratings < 2
             else ngettext(
-                "Recommenders do not use films with fewer than {n} rating. You can still add them: the most similar "
-                "film that recommenders know is then used instead.",
-                "Recommenders do not use films with fewer than {n} ratings. You can still add them: the most similar "
-                "film that recommenders know is then used instead.",
+                "Only content recommenders use films with fewer than {n} rating. You can still add them: other "
+                "recommenders use the most similar film that they know instead.",
+                "Only content recommenders use films with fewer than {n} ratings. You can still add them: other "
+                "recommenders use the most similar film that they know instead.",
                 min_ratings,
             )
         )

@@ -295,8 +295,11 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
         notes.append(note)
     if n_infrequent := sum(film.film >= dataset.n_items for film in watched):
         note = ngettext(
-            "{n:,} film has too few ratings here, so a similar film is used instead.",
-            "{n:,} films have too few ratings here, so similar films are used instead.",
+            "{n:,} film has too few ratings here. Content recommenders use it, other recommenders use a similar film.",
+            (
+                "{n:,} films have too few ratings here. Content recommenders use them, other recommenders use similar "
+                "films."
+            ),
             n_infrequent,
         )
         notes.append(note)

@@ -60,7 +60,7 @@ def _search(dataset_name: str) -> None:
 def _show_result(film: SearchResult) -> None:
     """Render a search result as a button that adds the film."""
     reason = _("already in your list") if film.number in visitor().current.films else ""
-    note = _("too few ratings, so a similar film is used instead") if film.is_infrequent else ""
+    note = _("too few ratings: most recommenders use a similar film") if film.is_infrequent else ""
     film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.number,), reason, note)
 
 
