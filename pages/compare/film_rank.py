@@ -1,6 +1,6 @@
 """The tab of Compare with the rank of a film with each of the compared recommenders.
 
-Session state: rank_film (data set, item and label of the last film that the visitor searched for).
+Session state: rank_film (fingerprint of the data set, item and label of the last film that the visitor searched for).
 """
 
 import streamlit as st
@@ -26,11 +26,11 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
             key=f"seek-{film.movie_id}",
             icon="search",
             on_click=select,
-            args=(dataset.name, film),
+            args=(dataset, film),
             disabled_reason=_(film.unscored_reason),
         ),
         limit=6,
-        on_enter=lambda film: select(dataset.name, film),
+        on_enter=lambda film: select(dataset, film),
         help=_(
             "Type a title to see its rank with each recommender. A full bar means rank 1, and an empty bar means the "
             "last rank. The scale is logarithmic."
@@ -46,10 +46,10 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     browser.place_focus()
 
 
-def select(dataset_name: str, film: SearchResult) -> None:
+def select(dataset: Dataset, film: SearchResult) -> None:
     """Select a film and clear the search box. An infrequent film is ignored, because it has no rank."""
     if not film.is_infrequent:
-        st.session_state.rank_film = (dataset_name, film.number, film.label)
+        st.session_state.rank_film = (dataset.fingerprint, film.number, film.label)
         st.session_state.seek = ""
         browser.focus_on("seek")
 
@@ -59,8 +59,8 @@ def selected_item(dataset: Dataset) -> int | None:
 
     A film that was selected in another data set is looked up by its label. If this data set lacks it, show a caption.
     """
-    dataset_name, item, label = st.session_state.get("rank_film", (dataset.name, None, ""))
-    if dataset_name == dataset.name:
+    fingerprint, item, label = st.session_state.get("rank_film", (dataset.fingerprint, None, ""))
+    if fingerprint == dataset.fingerprint:
         return item
     film = cache.title_index(dataset.name).exact(label)
     if film is None or film.is_infrequent:

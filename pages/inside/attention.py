@@ -117,7 +117,9 @@ def show_attention(
         show_lines(result, layer, head, alt)
     else:
         common.plot(token_map(result, layer, head), alt, "heat")
-    table = pd.DataFrame(result.view(layer, head), result.labels, result.labels)
+    # with positions, because a film can be in the list twice: as itself and as a substitute
+    labels = [f"{n}. {label}" for n, label in enumerate(result.labels, 1)]
+    table = pd.DataFrame(result.view(layer, head), labels, labels)
     if is_short:
         title = _("attention between positions, rows attend to columns")
         common.table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")

@@ -4,6 +4,7 @@ Session state: browse_page (number of the page, from 1; `filters` sets the defau
 """
 
 import math
+from collections.abc import Callable
 
 import streamlit as st
 
@@ -112,7 +113,7 @@ def show_count(dataset: Dataset, n_matching: int, n_total: int) -> None:
 
 
 def show_cards(library: Library, films: list[int]) -> None:
-    """Render films as cards. If some films are infrequent, show a note that recommenders do not use them."""
+    """Render films as cards. If some films are infrequent, show a note on which recommenders use them."""
     with st.container(key="shelf"), st.grid("auto", min_column_width=140, gap="medium", key="shelf-cards"):
         for film in films:
             with st.container(gap="xsmall"):
@@ -121,15 +122,15 @@ def show_cards(library: Library, films: list[int]) -> None:
         min_ratings = datasets.min_ratings(library.dataset.name)
         st.caption(
             _(
-                "Recommenders only use films with ratings. You can still add other films: the most similar film with "
-                "ratings is then used instead."
+                "Only content recommenders use films without ratings. You can still add them: other recommenders use "
+                "the most similar film with ratings instead."
             )
             if min_ratings < 2
             else ngettext(
-                "Recommenders do not use films with fewer than {n} rating. You can still add them: the most similar "
-                "film that recommenders know is then used instead.",
-                "Recommenders do not use films with fewer than {n} ratings. You can still add them: the most similar "
-                "film that recommenders know is then used instead.",
+                "Only content recommenders use films with fewer than {n} rating. You can still add them: other "
+                "recommenders use the most similar film that they know instead.",
+                "Only content recommenders use films with fewer than {n} ratings. You can still add them: other "
+                "recommenders use the most similar film that they know instead.",
                 min_ratings,
             )
         )
@@ -154,17 +155,13 @@ def show_card(library: Library, number: int) -> None:
     name, key = format.escape_markdown(film.label), f"shelf-{film.movie_id}"
     # only screen readers read the text in *…*
     if number in visitor().current.films:
-        label, icon = _("In your list *{film}: remove it*", film=name), "check"
+        label, icon, change = _("In your list *{film}: remove it*", film=name), "check", session.remove_film
     else:
-        label, icon = _("Add *{film} to your films*", film=name), "add"
-    button(label, key, icon, toggle, number, key, type="tertiary")
+        label, icon, change = _("Add *{film} to your films*", film=name), "add", session.add_film
+    button(label, key, icon, change_list, change, number, key, type="tertiary")
 
 
-def toggle(number: int, key: str) -> None:
-    """Add a film to the end of the list, or remove it. The focus stays on the button."""
-    films = visitor().current.films
-    if number in films:
-        session.set_films([film for film in films if film != number])
-    else:
-        session.add_film(number)
+def change_list(change: Callable[[int], None], number: int, key: str) -> None:
+    """Add a film to the list or remove it. The focus stays on the button. change: Function of `session`."""
+    change(number)
     browser.focus_on(key)

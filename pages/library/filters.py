@@ -61,20 +61,19 @@ def show_controls(library: Library) -> None:
     )
     page.popularity_slider("in_known", selected.filters.popularity, on_change)
     if n_tags := len(library.dataset.catalog.tags.texts):
-        st.session_state.in_tags = list(selected.tags)
-        st.multiselect(
-            _("Tagged"),
+        page.multiselect(
+            "in_tags",
             sorted({*library.tags(MAX_TAGS), *selected.tags}),
-            select_all=False,
-            key="in_tags",
+            selected.tags,
+            on_change,
+            _("Tagged"),
+            _("Any tag"),
             accept_new_options=True,
-            placeholder=_("Any tag"),
             help=_(
                 "Only films with all of these tags. The menu lists the most frequent of {n:,} tags. You can type any "
                 "other tag.",
                 n=n_tags,
             ),
-            on_change=on_change,
         )
 
 

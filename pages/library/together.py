@@ -58,13 +58,14 @@ def show(dataset: Dataset) -> None:
     if predictor := recommenders.predictor(name, dataset):
         ratings = session.current_ratings(dataset, films)
         request = Request(films, unwanted=visitor().current.excluded, ratings=ratings)
-        show_films(predictor, dataset, (request, Request(other_films)), rule)
+        show_films(predictor, (request, Request(other_films)), rule)
 
 
-def show_films(predictor: Predictor, dataset: Dataset, requests: tuple[Request, Request], rule: str) -> None:
+def show_films(predictor: Predictor, requests: tuple[Request, Request], rule: str) -> None:
     """Show the recommendations for both people, with a bar for each person. requests: Of the visitor and the other."""
-    matches_filters = filters.load_library(dataset.name).matching_mask(filters.query())
-    picks = group.recommend_for_two(predictor, requests, K, rule, allowed=matches_filters[: dataset.n_items])
+    matches_filters = filters.load_library(predictor.dataset.name).matching_mask(filters.query())
+    # a content model also ranks infrequent films, which other models do not have as items
+    picks = group.recommend_for_two(predictor, requests, K, rule, allowed=matches_filters[: predictor.dataset.n_items])
     if not picks:
         st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
         return

@@ -158,9 +158,10 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
         else:
             text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=n_trained, things=kind)
         infrequent_text = ngettext(
-            "You can also add the other film. The recommender then uses the most similar film that it knows.",
-            "You can also add any of the other {n:,} films. The recommender then uses the most similar film that "
-            "it knows.",
+            "You can also add the other film. Content recommenders use it, other recommenders use the most similar "
+            "film that they know.",
+            "You can also add any of the other {n:,} films. Content recommenders use them, other recommenders use "
+            "the most similar film that they know.",
             n_infrequent,
         )
         sentences += [text, infrequent_text]

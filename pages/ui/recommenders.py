@@ -61,7 +61,7 @@ class State(Enum):
 def _version(dataset_name: str) -> str:
     """Return a text that changes whenever the states of the recommenders for a data set may have changed."""
     checkpoints = predictors.all_checkpoints_version(dataset_name)
-    return f"{prepared.version(dataset_name)}/{checkpoints}/{_has_film_vectors(dataset_name)}/{paths.is_public()}"
+    return f"{prepared.version(dataset_name)}/{checkpoints}/{has_film_vectors(dataset_name)}/{paths.is_public()}"
 
 
 def menu_labels(dataset_name: str) -> dict[str, str]:
@@ -141,7 +141,7 @@ def _find_state(name: str, dataset_name: str) -> State:
 
 def fit_seconds(name: str, dataset: Dataset) -> float:
     """Return a rough estimate of the duration of a fit in seconds, including the fits of members that are not ready."""
-    if name == SENTENCE_MODEL and _has_film_vectors(dataset.name):
+    if name == SENTENCE_MODEL and has_film_vectors(dataset.name):
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
         has_weights = predictors.has_fit(name, dataset.name)
@@ -155,7 +155,7 @@ def fit_seconds(name: str, dataset: Dataset) -> float:
     return BASE_SECONDS + linear + cubic
 
 
-def _has_film_vectors(dataset_name: str) -> bool:
+def has_film_vectors(dataset_name: str) -> bool:
     """Return whether the sentence vectors of the films are stored."""
     folder = paths.vectors("film", dataset_name, texts_hash="").parent  # it has a file for each hash
     return paths.shipped_vectors("film", dataset_name).exists() or any(folder.glob("*.safetensors"))

@@ -68,15 +68,22 @@ def _leave_deleted_dataset() -> None:
 
 
 def _reload_replaced_dataset() -> None:
-    """Read the films of the URL again if another file has replaced the visitor's own data set."""
+    """Read the films of the URL again if another file has replaced the open data set of the visitor."""
     state, name = visitor(), visitor().current.dataset
+    if _forget_if_replaced(name):
+        _set_current(ListState(name, pending_ids=_movie_ids(dict(parse_qsl(state.current_url)))))
+
+
+def _forget_if_replaced(name: str) -> bool:
+    """Remove the stored lists of a data set if another file has replaced it since it was open, and return whether."""
+    state = visitor()
     fingerprint = prepared.fingerprint(name) if name not in datasets.SETS else ""  # visitors replace only their own
-    previous_name, previous_fingerprint = state.last_dataset or (None, None)
-    state.last_dataset = (name, fingerprint)
-    if previous_name == name and previous_fingerprint != fingerprint:
+    is_replaced = state.fingerprints.get(name, fingerprint) != fingerprint
+    state.fingerprints[name] = fingerprint
+    if is_replaced:
         _remove_lists(name)
         state.by_url = {}
-        _set_current(ListState(name, pending_ids=_movie_ids(dict(parse_qsl(state.current_url)))))
+    return is_replaced
 
 
 def _remove_lists(name: str) -> None:
@@ -208,28 +215,36 @@ def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | Non
     _announce_length()
 
 
+# A second click on a button can come before the page has run again, when the list has already changed. So the next
+# three functions get a film, not its position, and ignore a click that has no effect any more.
+
+
 def add_film(item: int) -> None:
-    """Append a film to the list and remove its mark."""
-    items = (*visitor().current.films, item)
-    set_films(items)
-    _set_lists(_without_mark(item))
-    announce(_("{film} added. Films in your list: {n}.", film=_film_label(item), n=len(items)))
-
-
-def remove_film(position: int) -> None:
-    """Remove the film at a position, counted from 0."""
+    """Append a film to the list, unless the list has it, and remove its mark."""
     items = visitor().current.films
-    set_films([*items[:position], *items[position + 1 :]])
-    announce(_("{film} removed. Films in your list: {n}.", film=_film_label(items[position]), n=len(items) - 1))
+    if item not in items:
+        set_films((*items, item))
+        _set_lists(_without_mark(item))
+        announce(_("{film} added. Films in your list: {n}.", film=_film_label(item), n=len(items) + 1))
 
 
-def move_film(position: int, by: int) -> None:
-    """Swap the film at a position with the film `by` positions later."""
-    items, new_position = list(visitor().current.films), position + by
-    items[position], items[new_position] = items[new_position], items[position]
-    set_films(items)
-    label = _film_label(items[new_position])
-    announce(_("{film} is now number {n} of {all}.", film=label, n=new_position + 1, all=len(items)))
+def remove_film(item: int) -> None:
+    """Remove a film from the list."""
+    items = visitor().current.films
+    if item in items:
+        set_films([other for other in items if other != item])
+        announce(_("{film} removed. Films in your list: {n}.", film=_film_label(item), n=len(items) - 1))
+
+
+def move_film(item: int, by: int) -> None:
+    """Swap a film with the film `by` positions later, if there is one."""
+    items = list(visitor().current.films)
+    position = items.index(item) if item in items else -1
+    new_position = position + by
+    if position >= 0 and 0 <= new_position < len(items):
+        items[position], items[new_position] = items[new_position], item
+        set_films(items)
+        announce(_("{film} is now number {n} of {all}.", film=_film_label(item), n=new_position + 1, all=len(items)))
 
 
 def mark_film(item: int, mark: str) -> None:
@@ -277,7 +292,10 @@ def load_user(user: history.UserHistory) -> None:
 
 def undo() -> None:
     """Undo the last change of the lists or the data set."""
+    _reload_replaced_dataset()
     state = visitor()
+    for name in {entry.dataset for entry in state.undo_stack}:
+        _forget_if_replaced(name)
     if state.undo_stack:
         _set_current(state.undo_stack[-1])
         state.undo_stack = state.undo_stack[:-1]
@@ -294,9 +312,11 @@ def _announce_length() -> None:
 
 def open_dataset(name: str) -> None:
     """Open a data set with the lists that the visitor last had in it, or else with the films of the current lists."""
-    state, current = visitor(), visitor().current
-    if name == current.dataset or not _exists(name):
+    if name == visitor().current.dataset or not _exists(name):
         return
+    _reload_replaced_dataset()
+    _forget_if_replaced(name)
+    state, current = visitor(), visitor().current
     _push_undo()
     state.by_dataset[current.dataset], state.user = current, None
     _set_current(

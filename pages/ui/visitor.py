@@ -64,7 +64,7 @@ class VisitorState:
     """The state of one visitor, stored in `st.session_state.visitor`."""
 
     current: ListState = ListState()
-    last_dataset: tuple[str, str | None] | None = None  # name and fingerprint of the data set in the last run
+    fingerprints: dict[str, str | None] = field(default_factory=dict)  # data set → fingerprint when it was last open
     undo_stack: list[ListState] = field(default_factory=list)  # states before each change
     by_dataset: dict[str, ListState] = field(default_factory=dict)  # last state in each data set that was open before
     by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # URL → state, undo stack

@@ -283,7 +283,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     methods = ", ".join(_(phrase, n=counts[method]) for method, phrase in MATCH_TEXTS.items() if counts[method])
     st.markdown(f"{text}: {methods}." if methods else f"{text}.")
     notes = []
-    if n_undated := sum(not entry.dated for entry in watched):
+    if n_undated := sum(not film.dated for film in watched):
         note = ngettext(
             "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first if it has none.",
             (
@@ -293,10 +293,13 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
             n_undated,
         )
         notes.append(note)
-    if n_infrequent := sum(entry.film >= dataset.n_items for entry in watched):
+    if n_infrequent := sum(film.film >= dataset.n_items for film in watched):
         note = ngettext(
-            "{n:,} film has too few ratings here, so a similar film is used instead.",
-            "{n:,} films have too few ratings here, so similar films are used instead.",
+            "{n:,} film has too few ratings here. Content recommenders use it, other recommenders use a similar film.",
+            (
+                "{n:,} films have too few ratings here. Content recommenders use them, other recommenders use similar "
+                "films."
+            ),
             n_infrequent,
         )
         notes.append(note)
@@ -328,11 +331,10 @@ def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) ->
             entry = imported.entries[0]
             origin = _("{file}, line {line}", file=format.escape_markdown(entry.file), line=entry.line)
             options, key = [None, *match.films], f"check-{imported.key}"
-            choice = importing.choices.get(imported.key, match.films[0] if match.is_likely else None)
             st.selectbox(
                 f"{format.escape_markdown(imported.name)} :small[:gray[· {origin}]]",
                 options,
-                index=options.index(choice),
+                index=options.index(review.film_number(position, importing.choices)),
                 format_func=label_match,
                 key=key,
                 on_change=store_choice,
@@ -388,9 +390,9 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
 
 def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
     """Replace the visitor's list by the imported films, with their stars and watch dates."""
-    key_by_film = {entry.film: session.film_key(dataset.catalog.films[entry.film]) for entry in watched}
-    session.set_films(list(key_by_film), watch_dates={key_by_film[entry.film]: entry for entry in watched})
-    stars = {key_by_film[entry.film]: entry.stars for entry in watched if entry.stars is not None}
+    key_by_number = {film.film: session.film_key(dataset.catalog.films[film.film]) for film in watched}
+    session.set_films(list(key_by_number), watch_dates={key_by_number[film.film]: film for film in watched})
+    stars = {key_by_number[film.film]: film.stars for film in watched if film.stars is not None}
     visitor().ratings = visitor().ratings | stars
     if stars:
         st.session_state.rate_by = "stars"

@@ -1,6 +1,6 @@
 """The panel of Watch next that tests the available recommenders on the last films of the visitor.
 
-Session state: guessed (data set and films of the last test, and its `FilmRanks`).
+Session state: guessed (what the last test depends on, see `_test_key`, and its `FilmRanks`).
 """
 
 import pandas as pd
@@ -35,7 +35,7 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
         )
         st.caption(text)
         last_test, ranks = st.session_state.get("guessed", (None, {}))
-        if last_test != (dataset.name, films):
+        if last_test != _test_key(dataset, films):
             ranks = _test(dataset, films, positions)
         if ranks:
             _show_results(ranks, len(positions))
@@ -59,8 +59,13 @@ def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) 
             ranks[recommender.title] = ranks_of_hidden_films(predictor, films, positions)
     bar.empty()
     button_slot.empty()
-    st.session_state.guessed = (dataset.name, films), ranks
+    st.session_state.guessed = _test_key(dataset, films), ranks
     return ranks
+
+
+def _test_key(dataset: Dataset, films: tuple[int, ...]) -> tuple[str, tuple[int, ...], list[str]]:
+    """Return what the ranks depend on: the data, the visitor's films and the available recommenders."""
+    return dataset.fingerprint, films, recommenders.ready(dataset.name)
 
 
 def _show_results(ranks: FilmRanks, n_films: int) -> None:

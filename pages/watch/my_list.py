@@ -60,14 +60,13 @@ def _search(dataset_name: str) -> None:
 def _show_result(film: SearchResult) -> None:
     """Render a search result as a button that adds the film."""
     reason = _("already in your list") if film.number in visitor().current.films else ""
-    note = _("too few ratings, so a similar film is used instead") if film.is_infrequent else ""
+    note = _("too few ratings: most recommenders use a similar film") if film.is_infrequent else ""
     film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.number,), reason, note)
 
 
 def _add(number: int) -> None:
-    """Add a film unless the list has it. Clear the search box and keep the focus in it."""
-    if number not in visitor().current.films:
-        session.add_film(number)
+    """Add a film. Clear the search box and keep the focus in it."""
+    session.add_film(number)
     st.session_state.search = ""
     browser.focus_on("search")
     st.rerun()  # the whole page, not only the fragment
@@ -88,11 +87,11 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
             notes = [] if number in user_items else [import_dialog.watch_note(film)]
             if substitute := substitutes.label(model_dataset, number):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
-            _film_row(film, position, len(films), " ".join(filter(None, notes)))
+            _film_row(number, film, position, len(films), " ".join(filter(None, notes)))
 
 
-def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
-    """Render a film with its rating and the buttons that move or remove it."""
+def _film_row(number: int, film: Film, position: int, n_films: int, note: str) -> None:
+    """Render a film with its rating and the buttons that move or remove it. number: Film number."""
     name, is_last = format.escape_markdown(film.label), position == n_films - 1
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
         html = film_cards.watched_row(position + 1, film, is_last, note)
@@ -105,9 +104,9 @@ def _film_row(film: Film, position: int, n_films: int, note: str) -> None:
             _thumbs(film)
         up, down = _("Move {film} up", film=name), _("Move {film} down", film=name)
         movie_id = film.movie_id
-        _icon_button(up, f"up-{movie_id}", "arrow_upward", _move, position, -1, disabled=position == 0)
-        _icon_button(down, f"down-{movie_id}", "arrow_downward", _move, position, 1, disabled=is_last)
-        _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, position)
+        _icon_button(up, f"up-{movie_id}", "arrow_upward", _move, number, -1, disabled=position == 0)
+        _icon_button(down, f"down-{movie_id}", "arrow_downward", _move, number, 1, disabled=is_last)
+        _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, number)
 
 
 def _icon_button(
@@ -117,28 +116,28 @@ def _icon_button(
     button(f"*{label}*", key, icon, on_click, *args, type=type, **options)
 
 
-def _move(position: int, by: int) -> None:
+def _move(number: int, by: int) -> None:
     """Move a film. The clicked arrow keeps the focus. At an end of the list, the other arrow gets it."""
-    movie_id = _movie_id(position)
-    session.move_film(position, by)
+    session.move_film(number, by)
+    movie_id = _movie_id(number)
     up, down = f"up-{movie_id}", f"down-{movie_id}"
     focus_keys = (up, down) if by < 0 else (down, up)
     browser.focus_on(*focus_keys)
 
 
-def _remove(position: int) -> None:
+def _remove(number: int) -> None:
     """Remove a film. The focus moves to the film that takes its position, else to the last film or the search box."""
-    session.remove_film(position)
-    if n_films := len(visitor().current.films):
-        browser.focus_on(f"remove-{_movie_id(min(position, n_films - 1))}", "search")
-    else:
-        browser.focus_on("search")
+    films = visitor().current.films
+    position = films.index(number) if number in films else len(films)
+    session.remove_film(number)
+    remaining = visitor().current.films
+    next_films = remaining[position : position + 1] or remaining[-1:]
+    browser.focus_on(*(f"remove-{_movie_id(film)}" for film in next_films), "search")
 
 
-def _movie_id(position: int) -> int:
-    """Return the movie id of a film in the list. Widget keys contain ids, because positions change."""
-    current = visitor().current
-    return cache.dataset(current.dataset).catalog.films[current.films[position]].movie_id
+def _movie_id(number: int) -> int:
+    """Return the movie id of a film. Widget keys contain ids, because positions change."""
+    return cache.dataset(visitor().current.dataset).catalog.films[number].movie_id
 
 
 def _thumbs(film: Film) -> None:

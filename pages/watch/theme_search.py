@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import browser, cache, errors, film_search, format, session
+from pages.ui import browser, cache, errors, film_search, format, recommenders, session
 from pages.ui.i18n import N_, _
 from pages.ui.tasks import completed_share
 from pages.ui.visitor import visitor
@@ -24,8 +24,8 @@ MISSING_TEXTS = {
 
 
 def _version(name: str) -> str:
-    """Return the cache version: it changes when the data set changes or the sentence encoder is downloaded."""
-    return f"{prepared.version(name)}/{paths.encoder().exists()}"
+    """Return the cache version: it changes with the data set, the sentence encoder, and the vectors of the films."""
+    return f"{prepared.version(name)}/{paths.encoder().exists()}/{recommenders.has_film_vectors(name)}"
 
 
 @cache.cached_for_dataset(version=_version)
@@ -66,8 +66,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
     keys = [f"near-{dataset.catalog.films[match.item].movie_id}" for match in matches]
 
     def add(item: int, next_keys: list[str]) -> None:
-        if item not in visitor().current.films:
-            session.add_film(item)
+        session.add_film(item)
         browser.focus_on(*next_keys, "theme")
         st.rerun()  # the whole page, not only the fragment
 

@@ -90,7 +90,8 @@ def evaluate(
     ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B)
     document |= _accuracy_fields(list(models), ranks)
     document |= _list_metric_fields(evaluations, document["seeds"])
-    if protocol.is_standard_task and all(model.predicts_ratings for model in models.values()):
+    ratings_differ = np.ptp(dataset.interactions.rating) > 0  # in a data set without ratings, all are 1
+    if ratings_differ and protocol.is_standard_task and all(model.predicts_ratings for model in models.values()):
         seed_runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
         document["stars"] = _rounded(rating_errors.summary(seed_runs, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
@@ -151,11 +152,12 @@ def _accuracy_fields(seeds: Sequence[int], ranks: np.ndarray) -> dict[str, Any]:
 def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the fields that are computed from the recommended lists: `seeds`, `beyond` and `calibration`.
 
-    `seeds` contains the `seed_rows` with "beyond". Without lists, as in sampled protocols, {} is returned.
+    `seeds` contains the `seed_rows` with "beyond". {} is returned without lists, as in sampled protocols, and if all
+    lists are empty, because every user has watched all items.
     """
     all_ranks = [evaluation.held_out_ranks for evaluation in evaluations]
     lists = [ranks.lists for ranks in all_ranks if ranks.lists is not None]
-    if not lists:
+    if not any((items >= 0).any() for items in lists):
         return {}
     rows = [
         seed_row | {"beyond": _rounded(list_metrics.beyond_accuracy(items, evaluation.split.train))}

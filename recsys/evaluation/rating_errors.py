@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from recsys.data.dataset import Dataset, HeldOut, Queries, Split
 from recsys.evaluation.significance import bootstrap
@@ -27,21 +26,22 @@ def summary(runs: Sequence[tuple[Model, Split, HeldOut]], dataset: Dataset) -> d
     `runs` has a model, split and held-out part per seed. Errors are in stars, averaged over seeds. The 95 % intervals
     are over users. Predictions are limited to the range of the training ratings.
     """
-    ratings = rating_matrix(dataset)  # (U, I)
-    errors = np.mean([_errors(model, split.train, held_out, ratings) for model, split, held_out in runs], 0)
+    errors = np.mean([_errors(model, split.train, held_out, dataset) for model, split, held_out in runs], 0)
     model_summary, mean, film_and_person = _summaries(errors)
     return model_summary | {"baselines": {MEAN: mean, FILM_AND_PERSON: film_and_person}}
 
 
-def _errors(model: Model, train: Dataset, held_out: HeldOut, ratings: sparse.csr_array) -> np.ndarray:
+def _errors(model: Model, train: Dataset, held_out: HeldOut, dataset: Dataset) -> np.ndarray:
     """Return squared and absolute errors (B, 2, V) of the targets, in stars² and stars."""
     queries, targets = held_out.queries, held_out.targets
     assert queries.users is not None, "held-out queries have users"
     history_ratings, target_ratings = [], np.empty(len(targets))
     for row, (user, history) in enumerate(zip(queries.users, queries.histories, strict=True)):
-        user_ratings = ratings[[user]].toarray()[0]  # (I,)
-        history_ratings.append(user_ratings[history])
-        target_ratings[row] = user_ratings[targets[row]]
+        ratings: dict[int, list[float]] = {}  # item → ratings, the newest first; `pop` removes the oldest
+        for event in range(dataset.offsets[user + 1] - 1, dataset.offsets[user] - 1, -1):
+            ratings.setdefault(int(dataset.interactions.item[event]), []).append(dataset.interactions.rating[event])
+        history_ratings.append(np.array([ratings[item].pop() for item in history.tolist()], np.float32))
+        target_ratings[row] = ratings[int(targets[row])].pop()
     queries = replace(queries, ratings=history_ratings)
     predicted = np.stack([_by_model(model, queries, targets), *_by_means(train, queries, targets)], 1)  # (B, V)
     train_ratings = train.interactions.rating

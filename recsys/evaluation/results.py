@@ -52,7 +52,7 @@ class Result(TypedDict):
     data_sha256: NotRequired[str]  # `Dataset.full_fingerprint`: of the histories, times and ratings
     details: NotRequired[str]  # `Details.fingerprint`: of the film details, if the model uses credits
     also: NotRequired[str]  # another data set that the model was trained on
-    config: NotRequired[dict[str, Any]]
+    config: dict[str, Any]
     users: int
     seeds: list[dict[str, Any]]  # {"seed", "metrics", "beyond"}
     mean: dict[str, float]  # metric → mean over seeds

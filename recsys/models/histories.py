@@ -38,7 +38,7 @@ def history_matrix(
     row, item, age = distinct_items(histories, n_items)
     values = np.full(len(item), unrated, np.float32)
     if ratings is not None:
-        ends = np.cumsum([len(history) for history in histories])
+        ends = np.cumsum([len(history) for history in histories], dtype=np.int64)
         event = ends[row] - 1 - age  # (N,), last occurrence of each pair
         rating = np.concatenate([*ratings, np.empty(0)])[event]
         values = np.where(np.isnan(rating), values, rating).astype(np.float32)

@@ -159,6 +159,8 @@ class ItemKnn(ArrayModel):
             warnings.simplefilter("ignore")
             model.fit(sparse.csr_matrix(history_matrix(train.histories, train.n_items)), show_progress=False)
         self.similarities = sparse.csr_array(model.similarity.astype(np.float32))  # (I, I)
+        # The weight of a user who watched all items but one is 0. Without other users, x_i is 0 and has no cosines.
+        np.nan_to_num(self.similarities.data, copy=False)
 
     def _score(self, queries: Queries) -> np.ndarray:
         weights = profile_weights(queries.histories, len(self.counts), self.config.half_life)  # (B, I)

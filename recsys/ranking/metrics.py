@@ -78,9 +78,9 @@ def user_values(ranks: np.ndarray, metric: str) -> np.ndarray:
     """
     if ranks.ndim <= 2:
         return rank_values(ranks, metric)
-    gains = np.where(ranks > 0, rank_values(np.maximum(ranks, 1), metric), 0)
     if metric == "mrr":
-        return gains.max(-1).mean(-1)
+        return rank_values(ranks[..., 0], metric).mean(-1)  # not the others, because `best_ranks` has changed them
+    gains = np.where(ranks > 0, rank_values(np.maximum(ranks, 1), metric), 0)
     n_relevant = (ranks > 0).sum(-1)
     highest_sums = rank_values(np.arange(1, ranks.shape[-1] + 1), metric).cumsum()  # (T,) if 1…T items are relevant
     return (gains.sum(-1) / highest_sums[n_relevant - 1]).mean(-1)

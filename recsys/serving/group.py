@@ -21,16 +21,17 @@ from recsys.data.dataset import Film
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
-from recsys.serving.history import OMITTED_PREFIX
+from recsys.serving.history import MAX_ID_DIGITS, OMITTED_PREFIX
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request, exclusion_mask, rank_positions, rankings
 
 MAX_FILMS = 100  # of a shared list; the newest films are kept
 RULES = ("fair", "average")
+_ID = rf"\d{{1,{MAX_ID_DIGITS}}}"
 SHARED_LIST_PATTERN = re.compile(  # "ml-1m.1-260-1196": name of the data set, and ids of its films
-    rf"\w[\w.-]{{0,59}}\.\d{{1,9}}(-\d{{1,9}}){{0,{MAX_FILMS - 1}}}"
+    rf"\w[\w.-]{{0,59}}\.{_ID}(-{_ID}){{0,{MAX_FILMS - 1}}}"
 )
-_IDS = re.compile(r"\d{1,9}(-\d{1,9})*")  # "1-260-1196"
+_IDS = re.compile(rf"{_ID}(-{_ID})*")  # "1-260-1196"
 
 
 @dataclass(frozen=True)

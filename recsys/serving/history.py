@@ -17,6 +17,7 @@ MAX_FILMS = 1000  # of a list; the newest films are kept. Models read 200 at mos
 MAX_SCORE_GAP = 15  # difference in percent between the search scores of the best suggestion and of another suggestion
 MAX_SUGGESTIONS = 3
 MAX_TITLE_CHARS = 80  # of a title in an error message
+MAX_ID_DIGITS = 15  # of a film id, as in `own_data.INTEGER_ID`: own data can have ISBNs as ids
 MAX_ID_CHARS = 3_500  # characters of the film ids in a link, because web servers accept at most 8 KB
 OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # "e2400-": number of older films that do not fit in a link
 MAX_SAMPLE_LISTS = 5
@@ -147,7 +148,7 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
     text = params.get("s", "")
     n_omitted = int(match[1]) if (match := OMITTED_PREFIX.match(text)) else 0
     parts = [part for part in _DASH.split(OMITTED_PREFIX.sub("", text)) if part]
-    movie_ids = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 10]
+    movie_ids = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) <= MAX_ID_DIGITS]
     distinct_ids = list(dict.fromkeys(movie_ids))
     items = [catalog.film_number_of[movie_id] for movie_id in distinct_ids if movie_id in catalog.film_number_of]
     n_unknown = len(distinct_ids) - len(items)

@@ -46,10 +46,13 @@ class ImportedFilm:
         dates = [entry.watched for entry in self.entries if entry.watched]
         return replace(entry, watched=min(dates, default=None))
 
-    @property
+    @cached_property
     def key(self) -> str:
-        """File and line of the first entry. It identifies the film in the choices of the visitor."""
-        return f"{self.entries[0].file}:{self.entries[0].line}"
+        """Title, year, ids and web page. It identifies the film in the choices of the visitor.
+
+        File and line do not: an upload can have two files of the same name.
+        """
+        return "|".join(map(str, (*_group_key(self.entries[0]), self.entries[0].page)))
 
 
 @dataclass(frozen=True)
@@ -67,8 +70,13 @@ def group_entries(entries: Iterable[Entry]) -> list[ImportedFilm]:
     """Group the entries of each film: equal title, year, ids and web page. Films are in the order of first entries."""
     groups: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
-        groups[entry.title.casefold(), entry.year, entry.imdb_id, entry.tmdb_id, entry.movie_id].append(entry)
+        groups[_group_key(entry)].append(entry)
     return [ImportedFilm(tuple(film)) for group in groups.values() for film in _split_by_page(group)]
+
+
+def _group_key(entry: Entry) -> tuple[Any, ...]:
+    """Return the values that the entries of a film have in common."""
+    return entry.title.casefold(), entry.year, entry.imdb_id, entry.tmdb_id, entry.movie_id
 
 
 def _split_by_page(entries: list[Entry]) -> list[list[Entry]]:
@@ -92,21 +100,27 @@ class Review:
         """The positions in `films` of films for which the visitor has to choose a match."""
         return [position for position, match in enumerate(self.matches) if match.films and not match.is_confident]
 
-    def film_numbers(self, choices: Mapping[str, int | None]) -> dict[int, int]:
-        """Return position in `films` → film number, for confident matches and for choices of the visitor.
+    def film_number(self, position: int, choices: Mapping[str, int | None]) -> int | None:
+        """Return the film number for the film at a position in `films`, None if it has none.
 
-        If the visitor has not chosen, the likely film of the match is taken, if there is one.
+        It is the confident match or the choice of the visitor. If the visitor has not chosen one of the films of the
+        match, or chose before another answer about the file changed them, the likely film is taken, if there is one.
 
         Args:
+            position: Position in `films`.
             choices: The chosen film numbers by `ImportedFilm.key`; None for "none of these".
         """
-        numbers = {}
-        for position, (film, match) in enumerate(zip(self.films, self.matches, strict=True)):
-            default = match.films[0] if match.is_likely else None
-            number = match.films[0] if match.is_confident else choices.get(film.key, default)
-            if number is not None:
-                numbers[position] = number
-        return numbers
+        match = self.matches[position]
+        default = match.films[0] if match.is_confident or match.is_likely else None
+        if match.is_confident:
+            return default
+        choice = choices.get(self.films[position].key, default)
+        return choice if choice is None or choice in match.films else default
+
+    def film_numbers(self, choices: Mapping[str, int | None]) -> dict[int, int]:
+        """Return position in `films` → film number, for the films that have one. For `choices`, see `film_number`."""
+        numbers = {position: self.film_number(position, choices) for position in range(len(self.films))}
+        return {position: number for position, number in numbers.items() if number is not None}
 
     def count_methods(self) -> Counter[MatchMethod]:
         """Return method → number of films of the data set with a confident match.
@@ -120,8 +134,9 @@ class Review:
         return Counter(min(film_methods, key=CONFIDENT.index) for film_methods in methods.values())
 
     def watched(self, choices: Mapping[str, int | None]) -> list[WatchedFilm]:
-        """Return the matched films of the data set, oldest first. For `choices`, see `film_numbers`."""
-        return combine_entries((self.films[position], film) for position, film in self.film_numbers(choices).items())
+        """Return the matched films of the data set, oldest first. For `choices`, see `film_number`."""
+        numbers = self.film_numbers(choices)
+        return combine_entries((self.films[position], number) for position, number in numbers.items())
 
     def accepted(self, choices: Mapping[str, int | None], catalog_films: Sequence[Film]) -> pd.DataFrame:
         """Return a row per matched film: the name in the files, the film of the data set, and the method."""

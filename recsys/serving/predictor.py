@@ -187,11 +187,6 @@ def all_recommenders() -> tuple[Recommender, ...]:
     return tuple(sorted(rows, key=lambda row: (row.name == FALLBACK, not row.needs_training, row.family, row.name)))
 
 
-def recommenders_with(capability: Callable[[Model], bool]) -> tuple[Recommender, ...]:
-    """Return the recommenders whose model has a capability, such as `lambda model: model.has_attention`."""
-    return tuple(recommender for recommender in all_recommenders() if capability(recommender.model()))
-
-
 def available_recommenders(dataset_name: str) -> list[Recommender]:
     """Return the recommenders that `load` can load without training or fitting."""
     return [recommender for recommender in all_recommenders() if is_available(recommender.name, dataset_name)]

@@ -70,7 +70,8 @@ def compare_costs(dataset: str) -> dict[str, Any]:
     Of the protocols that rank all items, the protocol with the most training times is used. Raises RecsysError if no
     result has a training time.
     """
-    unsampled = [name for data, name in results.available() if data == dataset and not protocols.get(name).n_candidates]
+    measured = [name for data, name in results.available() if data == dataset and name in protocols.PROTOCOLS]
+    unsampled = [name for name in measured if not protocols.get(name).n_candidates]
     costs = {name: tables.costs(results.documents(dataset, name)) for name in unsampled}
     protocol = max(costs, key=lambda name: len(costs[name].table), default=None)
     if protocol is None or costs[protocol].table.empty:

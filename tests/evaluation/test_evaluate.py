@@ -130,6 +130,12 @@ def test_the_document_says_what_was_measured_and_is_what_was_written():
     assert ndcg(kept[0], 10) == pytest.approx(document["mean"]["ndcg@10"], abs=1e-6)
 
 
+def test_lists_without_an_unseen_item_are_not_described():
+    document = evaluate("counts", toys.dataset([[0, 1, 0], [1, 0, 1]], 2))
+    assert "beyond" not in document
+    assert "nan" not in str(document)
+
+
 def test_the_document_says_how_precise_its_figures_are_and_what_the_lists_were_like():
     for seed in (0, 1):
         train(seed)

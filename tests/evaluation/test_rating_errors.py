@@ -53,6 +53,11 @@ def test_errors_are_those_of_the_hidden_film_with_predictions_cut_to_the_scale()
     assert found["interval"] == {"rmse": [0, 1], "mae": [0, 1]}  # both people may be the first, or the second
 
 
+def test_a_model_does_not_see_the_rating_of_a_film_that_was_watched_again():
+    world = rated([[0, 2, 2], [3, 4]], [[1, 2, 5], [1, 5]], 5)
+    assert measured(Doubling(), world)["mae"] == 1  # twice 2, not the 5 of the second time
+
+
 def test_the_baselines_worked_by_hand():
     """Films have 1, 2, no rating and thus 2.25, 1, 5; user 0 is at 0 and 1 above them, user 1 at 0 and 3."""
     found = measured(Doubling(), WORLD)["baselines"]
@@ -93,6 +98,9 @@ def test_only_models_that_predict_ratings_are_measured_so_and_only_over_all_film
     assert "stars" not in table(evaluate("counts", toys.cycle()))
     monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], model_path=f"{__name__}:ByFilm"))
     wide = toys.dataset([[0, 1, 2, 3], [3, 2, 1]], 110)
+    assert "stars" not in evaluate("counts", wide)  # all ratings are 4, as in data without ratings
+    ratings = wide.interactions.item.astype(np.float32)
+    wide = replace(wide, interactions=replace(wide.interactions, rating=ratings))
     assert "stars" in evaluate("counts", wide)
     assert "stars" not in evaluate("counts", wide, "uniform-100")
 

@@ -115,10 +115,11 @@ def test_a_stamp_changes_with_the_data_on_this_machine():
     assert results.version("cycle", "full") != before
 
 
-def test_a_file_of_another_version_is_named_with_the_command_that_replaces_it():
+@pytest.mark.parametrize("field", ["users", "config"])
+def test_a_file_of_another_version_is_named_with_the_command_that_replaces_it(field):
     keep("als", [[1, 1]])
-    change(paths.results(paths.home(), "toy", "full"), "als", "users")
-    with pytest.raises(results.ResultError, match=r"lacks users; run: .*evaluate als --dataset toy"):
+    change(paths.results(paths.home(), "toy", "full"), "als", field)
+    with pytest.raises(results.ResultError, match=rf"lacks {field}; run: .*evaluate als --dataset toy"):
         results.load("toy", "full", "als")
 
 

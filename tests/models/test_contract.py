@@ -199,7 +199,8 @@ def test_items_beyond_the_maximal_length_change_no_score(model):
 
 
 def test_no_queries_give_no_scores(model):
-    assert model.score(Queries([])).shape == (0, WORLD.n_items)
+    for queries in (Queries([]), Queries([], ratings=[])):
+        assert model.score(queries).shape == (0, WORLD.n_items)
 
 
 def test_users_of_the_training_data_and_new_users_get_scores(model):

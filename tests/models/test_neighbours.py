@@ -146,6 +146,12 @@ def test_item_scores_are_weighted_means_of_cosines():
     np.testing.assert_allclose(scores, cosines[2] / 3 + cosines[0] * 2 / 3, rtol=1e-5)
 
 
+@pytest.mark.parametrize("weighting", ["cosine", "tf-idf", "bm25"])
+def test_films_of_users_who_watched_all_but_one_have_finite_scores(weighting):
+    world = toys.dataset([[0, 1], [0, 1], [2]], 3)
+    assert np.isfinite(ItemKnn(ItemKnnConfig(weighting=weighting)).fit(world).score(Queries([[0], [2]]))).all()
+
+
 def test_only_the_most_similar_films_are_kept():
     model = ItemKnn(ItemKnnConfig(neighbours=3)).fit(toys.checkerboard())
     assert (np.diff(model.similarities.indptr) <= 3).all()

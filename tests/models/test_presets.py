@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
@@ -7,6 +7,7 @@ from recsys.data import prepared
 from recsys.data.dataset import DataError
 from recsys.models import presets, registry
 from recsys.models.presets import DataSize as Size
+from recsys.studies.plans import ABLATED
 from tests import toys
 
 BEAUTY = Size(40_226, 54_542, 353_962)
@@ -56,6 +57,13 @@ def test_a_large_sparse_data_set_gets_a_sampled_loss_and_as_many_steps_as_ml_1m(
 
 def test_a_tuned_data_set_keeps_its_settings_if_it_is_prepared(sizes):
     assert registry.get("bert4rec").preset("ml-1m") == registry.get("bert4rec").preset("")
+
+
+@pytest.mark.parametrize(("name", "ablated"), ABLATED.items())
+def test_an_ablation_has_the_settings_of_the_whole_network(name, ablated):
+    for dataset in presets.TUNED:
+        settings = asdict(registry.get(name).preset(dataset))
+        assert settings.items() <= asdict(registry.get(ablated).preset(dataset)).items(), dataset
 
 
 def test_every_recommender_has_settings_for_every_size(monkeypatch):

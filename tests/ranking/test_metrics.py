@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import label_ranking_average_precision_score, ndcg_score, top_k_accuracy_score
 
+from recsys import boards, paths
 from recsys.ranking.metrics import (
     CUTOFFS,
     MAX_RELEVANT,
@@ -104,6 +105,21 @@ def test_metrics_of_several_relevant_items_worked_by_hand():
     highest = 1 + 1 / np.log2(3) + 1 / np.log2(4)
     assert user_values(ranks, "ndcg@20") == pytest.approx([((1 + 1 / np.log2(12)) / highest + 0) / 2])
     assert user_values(np.stack([ranks, ranks]), "mrr").shape == (2, 1)  # seeds
+
+
+def test_mrr_uses_the_best_rank_even_if_it_is_below_all_cutoffs():
+    ranks = best_ranks(np.array([400, 50, 60]))
+    assert user_values(ranks[None, None], "mrr") == pytest.approx([1 / 50])
+
+
+def test_the_metrics_of_shipped_results_with_several_relevant_items_follow_from_their_ranks():
+    shipped = list(paths.ASSETS.glob("results/*/favourites-*.json"))
+    assert shipped
+    for board in shipped:
+        ranks = boards.read_ranks(board)
+        for variant, document in boards.read(board).items():
+            for row, seed_ranks in zip(document["seeds"], ranks[variant], strict=True):
+                assert summary(seed_ranks.astype(int)) == pytest.approx(row["metrics"], abs=1e-6)
 
 
 @pytest.mark.parametrize("k", CUTOFFS)

@@ -3,8 +3,8 @@ from datetime import datetime
 from recsys.data.history_import.entries import Entry
 from recsys.data.history_import.read import read
 from recsys.serving import history_import
-from recsys.serving.film_matching import Matcher
-from recsys.serving.history_import import combine_entries, group_entries, sort_entries
+from recsys.serving.film_matching import Match, Matcher, MatchMethod
+from recsys.serving.history_import import Review, combine_entries, group_entries, sort_entries
 from tests import toys
 from tests.data.history_import import files
 
@@ -23,6 +23,20 @@ def test_lines_of_one_film_are_one_film():
 def test_two_films_of_one_title_and_year_have_two_pages():
     seen = group_entries([line("Emma", page="a"), line("Emma", page="b"), line("Emma", day=3)])
     assert [[entry.page for entry in one.entries] for one in seen] == [["a", ""], ["b"]]
+
+
+def test_each_film_has_a_key_of_its_own_even_in_files_of_one_name():
+    seen = group_entries([line(), line("Alien"), line(imdb_id="tt1"), line("Emma", page="a"), line("Emma", page="b")])
+    assert len({one.key for one in seen}) == len(seen) == 5
+
+
+def test_a_choice_that_is_not_offered_any_more_is_ignored():
+    heat = history_import.ImportedFilm((line(),))
+    review = Review((heat,), (Match(MatchMethod.UNSURE, (1, 2), is_likely=True),), ())
+    assert review.film_numbers({}) == {0: 1}
+    assert review.film_numbers({heat.key: 2}) == {0: 2}
+    assert review.film_numbers({heat.key: 3}) == {0: 1}
+    assert review.film_numbers({heat.key: None}) == {}
 
 
 def test_films_come_in_the_order_of_watching_and_those_without_a_date_first():

@@ -13,7 +13,6 @@ from recsys.serving.predictor import (
     available_recommenders,
     load,
     missing_models,
-    recommenders_with,
     training_command,
 )
 from tests import toys
@@ -129,7 +128,7 @@ def test_a_checkpoint_that_is_written_while_another_is_loaded_is_seen():
 
 def test_what_each_recommender_can_do_is_known_before_it_is_loaded():
     def names(capability):
-        return {variant.name for variant in recommenders_with(capability)}
+        return {variant.name for variant in all_recommenders() if capability(variant.model())}
 
     attention = names(lambda model: model.has_attention)
     embeddings = names(lambda model: model.has_item_embeddings)

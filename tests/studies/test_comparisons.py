@@ -63,6 +63,14 @@ def test_the_quickest_that_comes_near_the_best_is_named(near, ending):
     assert document["answer"].endswith(f"a is best (1.0000 after 10 min), and {ending}")
 
 
+def test_a_result_under_a_former_protocol_is_not_compared():
+    trained = [{"seed": 0, "seconds": 60, "hardware": "cpu"}]
+    for name, protocol in (("a", "full"), ("b", "former"), ("c", "former")):
+        timed = {"config": {"schedule": {"epochs": 2}}, "run": CIRCUMSTANCES | {"trained": trained}}
+        keep(name, [[1, 2]], protocol=protocol, **timed)
+    assert [row[0] for row in compare_costs("toy")["rows"]] == ["a"]
+
+
 def test_without_any_time_there_is_a_command_that_trains():
     keep("a", [[1, 2]])
     with pytest.raises(RecsysError, match="says how long") as raised:

@@ -16,6 +16,7 @@ from recsys import checkpoints, paths
 from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
+from recsys.serving import substitutes
 from recsys.serving.recommend import ServingError
 from tests.models.configs import changed
 from tests.pages import world
@@ -190,6 +191,17 @@ def test_films_that_training_left_out_are_stood_in_for_in_every_section(visit):
         app = section(visit, name, link)
         assert not app.exception
         assert "do not know Rare Bird (1999)" in sentences(app)
+
+
+def test_a_film_and_another_that_it_stands_in_for_are_two_rows_of_the_attention(visit):
+    rare = len(world.TITLES)
+    twin = substitutes.find(world.build(), rare) + 1  # the id of the film that stands in
+    app = section(visit, "attention", f"{twin}-{rare + 1}")
+    app.session_state["table-attention"] = True
+    app.run()
+    assert not app.exception
+    label = world.TITLES[twin - 1]
+    assert [name.replace("\\", "") for name in app.table[0].value.index] == [f"1. {label}", f"2. {label}", "3. [mask]"]
 
 
 def test_a_short_history_is_drawn_as_lines_from_every_position_or_from_one(visit):

@@ -55,6 +55,12 @@ def test_filters_of_the_library_hold_for_both(visit):
     assert "No film is left for both of you." in said(visit("library", s="1-2-3", made="1800-1801", **LINK))
 
 
+def test_a_content_recommender_also_has_films_with_too_few_ratings(visit):
+    app = visit("library", s="1-2-3", model="content-fields", **LINK)
+    assert not app.exception
+    assert len(offered(app)) == 10
+
+
 def test_without_one_of_the_lists_the_page_asks_for_it(visit):
     assert "Two lists are needed" in said(visit("library", s="1-2", library="together"))
     assert "Two lists are needed" in said(visit("library", **LINK))

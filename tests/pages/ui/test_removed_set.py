@@ -51,16 +51,53 @@ def test_the_other_pages_of_the_session_work_too(visit, shop):
     )
 
 
+def replace_shop(items="zyw"):
+    text = "user,item,time\n" + "".join(f"{name},{item},{time}\n" for name in "ab" for time, item in enumerate(items))
+    own_data.add("shop", own_data.check(tables.parse("shop.csv", text.encode())), "shop.csv", overwrite=True)
+
+
 def test_films_of_a_set_that_was_replaced_are_looked_up_again(visit, shop):
     app = visit(data="shop", s="4-1")
     assert watched(app) == ["z", "w"]
-    text = "user,item,time\n" + "".join(f"{name},{item},{time}\n" for name in "ab" for time, item in enumerate("zyw"))
-    own_data.add("shop", own_data.check(tables.parse("shop.csv", text.encode())), "shop.csv", overwrite=True)
+    replace_shop()
     app.run()
     assert not app.exception
     assert watched(app) == ["w"]  # 4 is no item any more, and 1 still is
     app.run()
     assert not app.exception
+
+
+@pytest.mark.parametrize("back", ["menu", "undo"])
+def test_films_of_a_set_that_was_replaced_meanwhile_are_forgotten(visit, shop, back):
+    app = visit(data="shop", s="4-1")
+    app.selectbox(key="chosen_data").set_value(DEFAULT_DATASET).run()
+    replace_shop("zy")
+    if back == "menu":
+        app.selectbox(key="chosen_data").set_value("shop").run()
+    else:
+        app.button(key="undo").click().run()
+    assert not app.exception
+    assert app.session_state.visitor.current.dataset == ("shop" if back == "menu" else DEFAULT_DATASET)
+    assert watched(app) == []
+
+
+def test_a_set_that_was_replaced_can_be_left_at_once(visit, shop):
+    app = visit(data="shop", s="4-1")
+    replace_shop("zy")
+    app.selectbox(key="chosen_data").set_value(DEFAULT_DATASET).run()  # the callback runs before the page notices
+    assert not app.exception
+
+
+def test_a_film_of_a_set_that_was_replaced_is_not_ranked_any_more(visit, shop):
+    app = visit("compare", data="shop", s="1-2", compare="popular~markov")
+    app.session_state.compare_tab, app.session_state.compare_tab_index = "", 1
+    app.run().text_input(key="seek").set_value("z").run()
+    next(button for button in app.button if button.key.startswith("seek-")).click().run()
+    assert "**z**" in said(app)
+    replace_shop("wx")
+    app.run()
+    assert not app.exception
+    assert "z is not in shop" in said(app)
 
 
 def test_undo_and_a_change_of_the_set_do_not_lead_back_to_it(visit, shop):
@@ -73,3 +110,14 @@ def test_undo_and_a_change_of_the_set_do_not_lead_back_to_it(visit, shop):
     app.button(key="undo").click().run()
     assert not app.exception
     assert app.session_state.visitor.current.dataset == DEFAULT_DATASET
+
+
+def test_a_link_restores_items_with_long_numbers(visit, monkeypatch):
+    monkeypatch.setattr(dataset_menu, "menu_label", cache.dataset_title)
+    isbns = [9780141439518, 9780141439600, 9780141441146]
+    rows = "".join(f"{user},{item},{time}\n" for user in (1, 2) for time, item in enumerate(isbns))
+    own_data.add("books", own_data.check(tables.parse("b.csv", f"user,item,time\n{rows}".encode())), "b.csv")
+    app = visit(data="books", s=f"{isbns[2]}-{isbns[0]}", rated=f"{isbns[0]}.4")
+    assert app.session_state.visitor.current.films == (2, 0)
+    assert list(app.session_state.visitor.ratings.values()) == [4.0]
+    assert app.query_params["s"] == f"{isbns[2]}-{isbns[0]}"

@@ -180,6 +180,28 @@ def test_what_is_unsure_is_reviewed_and_nothing_is_dropped_in_silence(dialog):
     assert labels(use(app)) == ["Reservoir Dogs (1992)", "Alien (1979)", "Fargo (1996)"]
 
 
+def test_two_files_of_one_name_are_reviewed_line_by_line(dialog):
+    dogs, alien = "Title,Year\nReservoir Dogz,1992\n", "Title,Year\nAlien,1977\n"
+    app = dialog(("list.csv", dogs), ("list.csv", alien))
+    menus = [menu for menu in app.selectbox if menu.key.startswith("check-")]
+    assert len(menus) == 2
+    menus[1].set_value(world.TITLES.index("Alien (1979)")).run()
+    assert labels(use(app)) == ["Reservoir Dogs (1992)", "Alien (1979)"]
+
+
+def test_a_choice_does_not_outlive_the_column_of_the_titles(dialog):
+    app = dialog(("list.csv", "a,b\nReservoir Dogz,Fargoo\n"))
+    columns = {menu.label: menu for menu in app.selectbox}
+    columns["Title"].set_value("a").run()
+    (check,) = [menu for menu in app.selectbox if menu.key.startswith("check-")]
+    check.set_value(world.TITLES.index("Reservoir Dogs (1992)")).run()
+    {menu.label: menu for menu in app.selectbox}["Title"].set_value("b").run()
+    assert not app.exception
+    (check,) = [menu for menu in app.selectbox if menu.key.startswith("check-")]
+    check.set_value(world.TITLES.index("Fargo (1996)")).run()
+    assert labels(use(app)) == ["Fargo (1996)"]
+
+
 def test_films_of_the_list_are_replaced_and_undo_brings_them_back(dialog):
     app = dialog(("d.csv", files.DIARY), s="1-2")
     before = labels(app)

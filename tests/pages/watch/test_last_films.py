@@ -80,6 +80,15 @@ def test_another_history_is_asked_about_anew(opened):
     assert "guess" in keys(app.run())
 
 
+def test_a_recommender_that_is_new_can_be_asked_too(opened):
+    app = opened("1-2-3-4-5-6")
+    app.button(key="guess").click().run()
+    n_asked = len(rows(app))
+    predictor.load("markov", world.build())
+    app.run()
+    assert f"Test {n_asked + 1} recommenders" in app.button(key="guess").label
+
+
 def test_films_that_nobody_can_recommend_are_not_asked_for(opened):
     app = opened(f"1-2-{RARE}")
     assert "Your last film is hidden" in said(app)

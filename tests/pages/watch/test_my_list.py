@@ -1,6 +1,9 @@
 from datetime import datetime
 from html import unescape
 
+import pytest
+from streamlit.testing.v1 import AppTest
+
 from pages.ui.visitor import ListState
 from recsys.serving import history, substitutes
 from recsys.serving.history_import import WatchedFilm
@@ -86,3 +89,38 @@ def test_filters_ratings_and_sharing_work_with_a_film_that_few_people_rated(visi
     app.button(key=f"dislike-{RARE}").click().run()
     assert not app.exception
     assert "Too few ratings" in app.container(key="sequence").html[1].value
+
+
+def clicked_twice(action, number, *arguments):
+    """A button of the list of films 0 to 3 whose second click comes before the page has run again."""
+    import streamlit as st
+
+    from pages.ui import cache, session
+    from pages.watch import my_list
+
+    def click_twice():
+        for _ in range(2):
+            getattr(my_list if action.startswith("_") else session, action)(number, *arguments)
+
+    session.load()
+    session.films(cache.dataset("ml-latest-sample"))
+    st.button("Twice", on_click=click_twice)
+
+
+@pytest.mark.parametrize(
+    ("click", "films"),
+    [
+        (("add_film", 7), (0, 1, 2, 3, 7)),
+        (("_remove", 1), (0, 2, 3)),
+        (("_remove", 3), (0, 1, 2)),
+        (("_move", 3, -1), (0, 3, 1, 2)),
+        (("_move", 1, -1), (1, 0, 2, 3)),
+        (("_move", 2, 1), (0, 1, 3, 2)),
+    ],
+)
+def test_a_double_click_changes_only_the_film_of_the_button(click, films):
+    app = AppTest.from_function(clicked_twice, args=click, default_timeout=60)
+    app.query_params["s"] = "1-2-3-4"
+    app.run().button[0].click().run()
+    assert not app.exception
+    assert app.session_state.visitor.current.films == films

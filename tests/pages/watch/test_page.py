@@ -65,7 +65,7 @@ def test_a_film_that_was_left_out_of_training_can_be_added_and_the_page_says_wha
     app = visit(s="1")
     app.text_input(key="search").set_value("rare bird").run()
     found = app.button(key=f"found-{len(world.TITLES) + 1}")
-    assert "too few ratings, so a similar film is used instead" in found.label.replace("\\", "")
+    assert "too few ratings: most recommenders use a similar film" in found.label.replace("\\", "")
     found.click().run()
     assert watched(app) == [*titles(0), "Rare Bird"]
 

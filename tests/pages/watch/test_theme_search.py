@@ -67,6 +67,12 @@ def test_a_set_without_sentence_vectors_is_searched_by_words_and_says_what_to_ty
     assert "No tag, genre or title contains any of these words." in said(app)
 
 
+def test_sentence_vectors_that_are_made_meanwhile_are_used(theme):
+    app = theme(has=["encoder"])
+    film_vectors("ml-latest-sample", cache.dataset("ml-latest-sample").catalog)
+    assert MISSING_TEXTS[Missing.VECTORS] not in said(app.run())
+
+
 def test_a_missing_encoder_is_fetched_when_asked_for(theme, monkeypatch):
     app = theme(has=["vectors"])
     assert MISSING_TEXTS[Missing.ENCODER] in said(app)
