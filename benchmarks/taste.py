@@ -18,9 +18,9 @@ from benchmarks.script import parser, write_json
 from recsys import checkpoints, machine
 from recsys.data import datasets
 from recsys.data.dataset import Dataset, Film, Queries
+from recsys.data.film_tables import original_languages
 from recsys.models.base import Model
 from recsys.serving import predictor
-from recsys.data.film_tables import original_languages
 
 GIVEN = 5  # films that a visitor gives
 LIST_LENGTH = 10  # recommendations that are counted

@@ -19,6 +19,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
+from scipy import sparse
 from scipy.special import logsumexp, softmax
 
 from recsys.config import ConfigError, Count, config_class
@@ -38,7 +39,7 @@ EMPHASISED = "content-fields"  # the member of `VisitorPool` with a higher weigh
 FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at or above it, the weight is not raised
 MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
 FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the weight is not raised
-COMMON_SHARE = 1.0
+COMMON_SHARE = 0.75  # lowest share of the films of a list that have a common trait
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 NOTE_MIN_EMPHASIS = 2.0  # lowest factor with which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
@@ -382,10 +383,10 @@ class VisitorPool(Pool):
       their previous sum. Both factors were chosen on validation (docs/experiments.md).
       - clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS) for rarely watched films. Counts and networks learn little from
         their few events. s is the share of users who watched a film, as the geometric mean over the films of the list.
-      - clip(FREQUENT_TRAIT_SHARE / t, 1, MAX_TRAIT_EMPHASIS) if all films of a list of two or more have a trait in
-        common: a genre, or an original language other than English. t is the share of events that belong to films with
-        this trait. Of several common traits, the rarest is used. So three German films are followed by German films,
-        even if they are popular.
+      - clip(FREQUENT_TRAIT_SHARE / t, 1, MAX_TRAIT_EMPHASIS) if the films of a list have a trait in common: a genre, a
+        tag, a director, or an original language other than English. t is the share of events that belong to films
+        with this trait. Of several common traits, the rarest is used. So three German films are followed by German
+        films, and three films about boxing by other films about boxing, even if they are popular.
     - The scores of lists in no order (`for_unordered_lists`) have a factor. With it, the total probability of the
       first N_CALIBRATED films is right on validation data. It is mostly below 1, because favourites predict the next
       film worse than the newest films of a history do.
@@ -439,7 +440,9 @@ class VisitorPool(Pool):
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
         self.traits = traits(train.name, train.catalog)  # (I, A) bool, sparse
-        self.trait_shares = ((train.counts @ self.traits.astype(np.int64) + 1) / (train.counts.sum() + 1)).astype(np.float32)  # (A,)
+        self.trait_shares = ((train.counts @ self.traits.astype(np.int64) + 1) / (train.counts.sum() + 1)).astype(
+            np.float32
+        )  # (A,)
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m with the emphasis, (B, I) float32."""
@@ -458,7 +461,10 @@ class VisitorPool(Pool):
         return factors
 
     def _rarest_common_trait(self, history: np.ndarray) -> float:
-        """Return the lowest share of a trait that all items of a history (T,) have. 1: no such trait, or T < 2."""
+        """Return the lowest share of a trait that the items of a history (T,) have in common. 1: no such trait, or T < 2.
+
+        A trait is common if at least COMMON_SHARE of the items have it.
+        """
         items = np.unique(history)
         if len(items) < 2:
             return 1.0
@@ -487,10 +493,10 @@ class VisitorPool(Pool):
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool` and the attributes of `set_frequencies`."""
-        packed_traits = np.packbits(self.traits, axis=1)  # (I, A / 8 rounded up), eight traits in one byte
         return super().state() | {
             "log_shares": self.log_shares,
-            "traits": packed_traits,
+            "trait_columns": self.traits.indices.astype(np.int32),
+            "trait_ends": self.traits.indptr.astype(np.int32),
             "trait_shares": self.trait_shares,
             "unordered_factors": np.array([self.unordered_factor], np.float32),
         }
@@ -499,10 +505,17 @@ class VisitorPool(Pool):
         """See `Model.load_state`."""
         super().load_state(state, n_items)
         self.log_shares = item_array(state, "log_shares", n_items)
-        self.traits, self.trait_shares = np.zeros((n_items, 0), bool), np.zeros(0, np.float32)
-        if "trait_shares" in state:  # states before 2026-11-25 have no traits
-            self.trait_shares = state["trait_shares"]
+        self.trait_shares = state.get(
+            "trait_shares", np.zeros(0, np.float32)
+        )  # states before 2026-11-25 have no traits
+        shape = (n_items, len(self.trait_shares))
+        if "trait_columns" in state:
+            columns, ends = state["trait_columns"], state["trait_ends"]
+            self.traits = sparse.csr_array((np.ones(len(columns), bool), columns, ends), shape=shape)
+        elif "traits" in state:  # before 2026-11-27: eight traits in one byte
             packed_traits = item_array(state, "traits", n_items)
-            self.traits = np.unpackbits(packed_traits, axis=1, count=len(self.trait_shares)).astype(bool)
+            self.traits = sparse.csr_array(np.unpackbits(packed_traits, axis=1, count=shape[1]).astype(bool))
+        else:
+            self.traits = sparse.csr_array(shape, dtype=bool)
         if "unordered_factors" in state:  # states of 2026-11-26 have one for each range, older ones none
             self.unordered_factor = float(state["unordered_factors"].mean())

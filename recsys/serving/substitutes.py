@@ -3,17 +3,16 @@
 A film number (index of `Catalog.films`) of I or more is an infrequent film. Models only read items. Two or more
 substitutes per film gave worse recommendations than a single substitute (docs/experiments.md).
 
-Shapes: I items, F films of the catalogue, D words and genres, T films of a history.
+Shapes: I items, F films of the catalogue, D features, T films of a history.
 """
 
 import numpy as np
 from scipy import sparse
 
 from recsys.data.dataset import Dataset, cache_by_dataset
-from recsys.text import films
+from recsys.text.fields import field_vectors
 
-GENRE_WEIGHT = 0.5  # weight of genres in the similarity; the weight of words (title, tags) is 1 - GENRE_WEIGHT
-YEAR_SCALE = 8.0  # a distance of YEAR_SCALE years divides the similarity by e
+YEAR_SCALE = 15.0  # a distance of YEAR_SCALE years divides the similarity by e
 
 
 def find(dataset: Dataset, number: int) -> int:
@@ -45,17 +44,18 @@ def _substitute_cache(dataset: Dataset) -> dict[int, int]:
 
 
 def _most_similar(dataset: Dataset, number: int) -> int:
-    """Return the item that is most similar in genres, words and year.
+    """Return the item whose description is most similar: tags, genres, year, title, language and directors.
 
-    If the film is a duplicate of an item, that item is the result. Otherwise the similarity is multiplied by the
-    logarithm of the number of ratings, because recommenders learn more about popular films.
+    If the film is a duplicate of an item, that item is the result. The similarity is multiplied by exp(-distance of the
+    years / YEAR_SCALE). It is also multiplied by √log(1 + number of ratings), because recommenders learn more about
+    popular films. Both were chosen on validation (docs/experiments.md).
     """
     main_film = dataset.main_film_by_duplicate.get(number, number)
     if main_film < dataset.n_items:
         return main_film
-    film_vectors, item_vectors = _description_vectors(dataset)
+    film_vectors, item_vectors = _field_vectors(dataset)
     similarity = item_vectors @ film_vectors[[number]].toarray()[0]  # (I,)
-    weight = np.log1p(dataset.counts)
+    weight = np.sqrt(np.log1p(dataset.counts))
     year = dataset.catalog.films[number].year
     if year is not None:
         years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,); an unknown year has no effect
@@ -65,14 +65,10 @@ def _most_similar(dataset: Dataset, number: int) -> int:
 
 
 @cache_by_dataset
-def _description_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return the vectors of all films, (F, D), and of the items, (I, D), float32: TF-IDF of their texts, and genres.
+def _field_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the vectors of all films, (F, D), and of the items, (I, D), see `recsys.text.fields`.
 
-    The norm of a row is at most 1. A slice of a sparse array is a copy, so the slice of the items is also cached.
+    A slice of a sparse array is a copy, so the slice of the items is also cached.
     """
-    catalog = dataset.catalog.complete
-    # square roots, because a similarity is a product of two vectors
-    words = films.tfidf(films.film_texts(catalog)) * np.float32((1 - GENRE_WEIGHT) ** 0.5)
-    genres = sparse.csr_array(films.genre_vectors(catalog)) * np.float32(GENRE_WEIGHT**0.5)
-    vectors = sparse.csr_array(sparse.hstack([words, genres]))
+    vectors = field_vectors(dataset.name, dataset.catalog.complete)
     return vectors, vectors[: dataset.n_items]

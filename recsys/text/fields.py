@@ -1,5 +1,4 @@
-"""Each film as one sparse vector that joins several fields: tags, genres, period, title, original language, directors and
-credits.
+"""Each film as one sparse vector of several fields, such as tags, genres, period, title, language and directors.
 
     v_i = [√w_f · x_if / ‖x_if‖ for each field f],   so   ⟨v_i, v_j⟩ = Σ_f w_f · cos(x_if, x_jf)
 

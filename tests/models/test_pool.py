@@ -407,7 +407,7 @@ def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
     copy.load_state(model.state(), ITEMS)
     queries = Queries([np.array([3, 4])])
     np.testing.assert_array_equal(model.score(queries), copy.score(queries))
-    np.testing.assert_array_equal(model.traits, copy.traits)
+    np.testing.assert_array_equal(model.traits.toarray(), copy.traits.toarray())
     np.testing.assert_array_equal(model.trait_shares, copy.trait_shares)
     older = {name: array for name, array in model.state().items() if "trait" not in name and "factors" not in name}
     copy.load_state(older, ITEMS)

@@ -3,8 +3,6 @@
 import pandas as pd
 import pytest
 
-from recsys import paths
-from recsys.data import published
 from recsys.data.tags import Tags
 from recsys.text import fields
 from tests import toys
@@ -71,24 +69,7 @@ def test_films_of_one_language_are_more_similar_than_films_of_two(monkeypatch):
 
 def test_directors_of_an_enriched_data_set_count():
     world = toys.enriched(toys.checkerboard(), {100 + film: {"directors": [f"Lee {film % 3}"]} for film in range(30)})
-    vectors = fields._credits("toy", world.catalog)
+    vectors = fields._directors("toy", world.catalog)
     scores = (vectors @ vectors.T).toarray()[0]
     assert (scores[3::3] > 0).all()
     assert not scores[1::3].any()
-
-
-def test_languages_are_those_of_data_sets_with_common_movie_ids():
-    languages = fields.original_languages(published.DEFAULT_DATASET)
-    assert languages[4914] == "fr"  # Breathless (À bout de souffle)
-    assert 1 not in languages  # Toy Story
-    assert fields.original_languages("ml-1m") == languages
-    assert fields.original_languages("ml-100k") == fields.original_languages("my-films") == {}
-    lines = paths.film_languages().read_text("utf-8").splitlines()[1:]
-    assert len(lines) == len(languages)
-    assert all(len(code) in (2, 3) for code in languages.values())
-
-
-def test_without_the_table_the_language_is_unknown(monkeypatch, tmp_path):
-    monkeypatch.setattr(paths, "ASSETS", tmp_path)
-    with pytest.warns(UserWarning, match="languages"):
-        assert fields.original_languages("ml-1m") == {}
