@@ -1,7 +1,7 @@
 """Details of films: credits, subjects, countries, languages and titles.
 
-They come from Wikidata and are optional: `recsys.data.enrich` downloads them. Only the directors of many films come with
-the project, see `recsys.data.film_tables`. "Facts" are the downloaded details of one film as a dict, see `Details.from_facts`.
+They come from Wikidata and are optional: `recsys.data.enrich` downloads them. Only directors come with the project, see
+`recsys.data.film_tables`. "Facts" are the downloaded details of one film as a dict, see `Details.from_facts`.
 """
 
 import io
@@ -43,8 +43,8 @@ def _table(rows: Iterable[tuple[Any, ...]] = ()) -> pd.DataFrame:
 class Details:
     """The details of the films of a data set. `len` is the number of films with details from Wikidata.
 
-    `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `shipped_directors` are the
-    directors of films that have none in the table, by movie id.
+    `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `shipped_directors` has the
+    directors of each movie id. They are used for films that have none in the table.
     """
 
     table: pd.DataFrame = field(default_factory=_table)

@@ -14,7 +14,7 @@ recommender a weighted hybrid.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, Self
 
@@ -41,6 +41,9 @@ MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
 FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the weight is not raised
 COMMON_SHARE = 0.75  # lowest share of the films of a list that have a common trait
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
+MIN_TRAIT_FILMS = 3  # lists of fewer films have no bonus for a common trait
+TRAIT_BONUS = 0.5  # bonus for a trait of the share t: TRAIT_BONUS · log(FREQUENT_TRAIT_SHARE / t)
+MAX_ORDERS = 4  # in which a list in no order is scored
 NOTE_MIN_EMPHASIS = 2.0  # lowest factor with which the app shows a note
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 UNORDERED_LENGTHS = (1, 2, 3, 5, 10)  # lengths of the lists on which `unordered_factor` is fitted
@@ -140,6 +143,25 @@ def random_lists(valid: HeldOut, rng: np.random.Generator) -> Examples:
             lists.append(rng.permutation(histories[row][-MAX_RECENT:])[:length])
             rows.append(row)
     return Examples(Queries(lists), valid.targets[rows], [histories[row] for row in rows])
+
+
+def in_several_orders(queries: Queries) -> tuple[Queries, np.ndarray]:
+    """Return each list of `queries` in up to MAX_ORDERS orders, and the row of the list for each of them.
+
+    The orders are rotations of the sorted list, so they do not depend on the order of the given list. Models weigh the
+    newest items most, and these differ between the rotations.
+    """
+    rows: list[int] = []
+    orders: list[np.ndarray] = []  # positions in the given list
+    for row, history in enumerate(queries.histories):
+        n_orders = min(MAX_ORDERS, max(len(history), 1))
+        starts = np.arange(n_orders) * len(history) // n_orders
+        rows += [row] * n_orders
+        orders += [np.roll(np.argsort(history, kind="stable"), -start) for start in starts]
+    repeated = queries[np.array(rows, np.int64)]
+    histories = [np.asarray(history)[order] for history, order in zip(repeated.histories, orders, strict=True)]
+    ratings = repeated.ratings and [stars[order] for stars, order in zip(repeated.ratings, orders, strict=True)]
+    return replace(repeated, histories=histories, ratings=ratings), np.array(rows, np.int64)
 
 
 def promised_hit_rates(scores: np.ndarray) -> np.ndarray:
@@ -387,9 +409,11 @@ class VisitorPool(Pool):
         tag, a director, or an original language other than English. t is the share of events that belong to films
         with this trait. Of several common traits, the rarest is used. So three German films are followed by German
         films, and three films about boxing by other films about boxing, even if they are popular.
-    - The scores of lists in no order (`for_unordered_lists`) have a factor. With it, the total probability of the
-      first N_CALIBRATED films is right on validation data. It is mostly below 1, because favourites predict the next
-      film worse than the newest films of a history do.
+    - Films with the rarest common trait of a list get a bonus, see TRAIT_BONUS.
+    - Lists in no order (`for_unordered_lists`) are scored in several orders, and the means of the scores are used. So
+      the order does not matter. These scores have a factor, with which the total probability of the first N_CALIBRATED
+      films is right on validation data. It is mostly below 1, because favourites predict the next film worse than the
+      newest films of a history do.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -422,12 +446,13 @@ class VisitorPool(Pool):
         The expected hit rate is the mean of `promised_hit_rates`, linearly interpolated between the tested factors. A
         hit is a target among the top N_CALIBRATED items.
         """
+        unordered_pool = self.for_unordered_lists()  # its factor is 1 before the fit
         examples = random_lists(valid, np.random.default_rng(run.seed))
         n_lists, n_hits = len(examples.queries), 0
         promised_hits = np.zeros(len(UNORDERED_FACTORS))
         for start in range(0, n_lists, SCORE_BATCH):
             queries = examples.queries[start : start + SCORE_BATCH]
-            scores = self.score(queries)
+            scores = unordered_pool.score(queries)
             for row, row_scores in enumerate(scores, start):
                 row_scores[examples.excluded[row]] = -np.inf
                 n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
@@ -439,20 +464,41 @@ class VisitorPool(Pool):
     def set_frequencies(self, train: Dataset) -> None:
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
-        self.traits = traits(train.name, train.catalog)  # (I, A) bool, sparse
+        self.set_traits(traits(train.name, train.catalog))
         self.trait_shares = ((train.counts @ self.traits.astype(np.int64) + 1) / (train.counts.sum() + 1)).astype(
             np.float32
         )  # (A,)
 
+    def set_traits(self, item_traits: sparse.csr_array) -> None:
+        """Set the traits of the items, (I, A) bool."""
+        self.traits = item_traits
+        self.items_by_trait = item_traits.tocsc()  # the same matrix by columns
+
     def score(self, queries: Queries) -> np.ndarray:
-        """Return Σ_m w_m · z_m with the emphasis, (B, I) float32."""
+        """Return Σ_m w_m · z_m with the emphasis and the bonus of a trait, (B, I) float32."""
+        if not self.lists_are_unordered:
+            return self._score_in_order(queries)
+        ordered_queries, rows = in_several_orders(queries)
+        scores = self._score_in_order(ordered_queries)
+        means = [scores[rows == row].mean(0) for row in range(len(queries))]
+        return np.float32(self.unordered_factor) * np.array(means, np.float32).reshape(len(queries), self.n_items)
+
+    def _score_in_order(self, queries: Queries) -> np.ndarray:
+        """Return the scores of histories, (B, I) float32."""
         scores = self.length_weights.combine(self._member_scores(queries), queries, self.emphasis(queries))
-        return np.float32(self.unordered_factor) * scores if self.lists_are_unordered else scores
+        for row, history in enumerate(queries.histories):
+            trait = self._rarest_common_trait(history)
+            if trait is not None and len(history) >= MIN_TRAIT_FILMS:
+                bounds = self.items_by_trait.indptr
+                items = self.items_by_trait.indices[bounds[trait] : bounds[trait + 1]]
+                scores[row, items] += max(TRAIT_BONUS * np.log(FREQUENT_TRAIT_SHARE / self.trait_shares[trait]), 0)
+        return scores
 
     def emphasis(self, queries: Queries) -> np.ndarray:
         """Return the factors of the weights, (B, M) float32: 1 except for the member EMPHASISED."""
         shares = np.exp([self.log_shares[history].mean() if len(history) else 0.0 for history in queries.histories])
-        trait_shares = np.array([self._rarest_common_trait(history) for history in queries.histories])
+        rarest_traits = [self._rarest_common_trait(history) for history in queries.histories]
+        trait_shares = np.array([1.0 if trait is None else self.trait_shares[trait] for trait in rarest_traits])
         film_factors = np.clip(FREQUENT_SHARE / shares, self.min_emphasis, MAX_EMPHASIS)
         # Needs no lower bound, because `film_factors` are at least 1 and the larger factor is used.
         trait_factors = np.minimum(FREQUENT_TRAIT_SHARE / trait_shares, MAX_TRAIT_EMPHASIS)
@@ -460,18 +506,18 @@ class VisitorPool(Pool):
         factors[:, np.array(self.members) == EMPHASISED] = np.maximum(film_factors, trait_factors)[:, None]
         return factors
 
-    def _rarest_common_trait(self, history: np.ndarray) -> float:
-        """Return the lowest share of a trait that the items of a history (T,) have in common. 1: no such trait, or T < 2.
+    def _rarest_common_trait(self, history: np.ndarray) -> int | None:
+        """Return the rarest trait that the items of a history (T,) have in common. None: no such trait, or T < 2.
 
         A trait is common if at least COMMON_SHARE of the items have it.
         """
         items = np.unique(history)
         if len(items) < 2:
-            return 1.0
+            return None
         bounds = self.traits.indptr
         traits_of_items = np.concatenate([self.traits.indices[bounds[item] : bounds[item + 1]] for item in items])
-        n_items_with_trait = np.bincount(traits_of_items, minlength=len(self.trait_shares))  # (A,)
-        return float(self.trait_shares[n_items_with_trait >= COMMON_SHARE * len(items)].min(initial=1))
+        common = np.flatnonzero(np.bincount(traits_of_items) >= COMMON_SHARE * len(items))
+        return int(common[self.trait_shares[common].argmin()]) if len(common) else None
 
     def with_max_emphasis(self) -> Self:
         """Return a copy in which the factor of EMPHASISED is at least MAX_EMPHASIS. The members are shared."""
@@ -480,7 +526,7 @@ class VisitorPool(Pool):
         return model
 
     def for_unordered_lists(self) -> Self:
-        """Return a copy with probabilities for favourites in no order. The ranking of the items stays the same."""
+        """Return a copy for favourites in no order: the order of a list does not change the scores."""
         model = copy(self)
         model.lists_are_unordered = True
         return model
@@ -511,11 +557,11 @@ class VisitorPool(Pool):
         shape = (n_items, len(self.trait_shares))
         if "trait_columns" in state:
             columns, ends = state["trait_columns"], state["trait_ends"]
-            self.traits = sparse.csr_array((np.ones(len(columns), bool), columns, ends), shape=shape)
+            self.set_traits(sparse.csr_array((np.ones(len(columns), bool), columns, ends), shape=shape))
         elif "traits" in state:  # before 2026-11-27: eight traits in one byte
             packed_traits = item_array(state, "traits", n_items)
-            self.traits = sparse.csr_array(np.unpackbits(packed_traits, axis=1, count=shape[1]).astype(bool))
+            self.set_traits(sparse.csr_array(np.unpackbits(packed_traits, axis=1, count=shape[1]).astype(bool)))
         else:
-            self.traits = sparse.csr_array(shape, dtype=bool)
+            self.set_traits(sparse.csr_array(shape, dtype=bool))
         if "unordered_factors" in state:  # states of 2026-11-26 have one for each range, older ones none
             self.unordered_factor = float(state["unordered_factors"].mean())
