@@ -152,7 +152,7 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     assert [found for found in verify.check_all() if found.path == paths.prepared("toy") and not found.problem]
 
 
-@pytest.mark.parametrize("name", ["nonsense", "own", "ties", "studies"])
+@pytest.mark.parametrize("name", ["nonsense", "own", "ties", "studies", "/etc"])
 def test_a_name_of_no_data_set_is_refused(home, name):
     with exclusive_folder(paths.downloads() / "own"):  # as `data add` does
         pass

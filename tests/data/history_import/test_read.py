@@ -241,6 +241,11 @@ def test_lines_that_do_not_fit_are_listed_not_dropped():
     assert len(made.entries) == 2
 
 
+def test_a_rating_with_a_maximum_of_its_own_is_of_that_scale():
+    made = one("title,rating\nHeat,9/10\nAlien,4/10\nUp,4/5\nCube,4/0\n")
+    assert [entry.rating for entry in made.entries] == [4.5, 2, 4, None]
+
+
 def test_dates_and_ratings_that_cannot_be_read_are_counted_and_the_films_stay():
     made = one(files.DIARY.replace("2023-12-30", "last year").replace("4.5", "11"))
     assert len(made.entries) == 2
