@@ -111,6 +111,15 @@ def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Ite
         raise error_class(text, path=path, reason=os_error_reason(error)) from error
 
 
+@contextmanager
+def exit_on_error() -> Iterator[None]:
+    """End a script that is no command with exit code 1 and the text of an expected error, as a block or a decorator."""
+    try:
+        yield
+    except RecsysError as error:
+        raise SystemExit(str(error)) from error
+
+
 def recsys_command(*arguments: str) -> str:
     """Return a shell command: `recsys_command("data", "get", "ml-1m")` → "python -m recsys data get ml-1m"."""
     return f"{python()} -m recsys {shlex.join(arguments)}"
