@@ -56,12 +56,12 @@ class Message:
 class RecsysError(Exception):
     """An error that the user can fix."""
 
-    def __init__(self, text: str | Message, command: str | None = None, /, *, plural: str = "", **fields: Any) -> None:
+    def __init__(self, text: str | Message, command: str | None = None, /, **fields: Any) -> None:
         """Create the error from a message, or from the arguments of `Message`.
 
         The text has no full stop, because "; run: …" may follow. `command` is a shell command that fixes the problem.
         """
-        self.message = text if isinstance(text, Message) else Message(text, plural=plural, **fields)
+        self.message = text if isinstance(text, Message) else Message(text, **fields)
         self.command = command
         super().__init__(self.message, command)
 
