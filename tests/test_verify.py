@@ -160,6 +160,14 @@ def test_a_name_of_no_data_set_is_refused(home, name):
         next(verify.check_dataset(name))
 
 
+def test_a_damaged_copy_of_a_checkpoint_is_a_finding(home):
+    folder = paths.checkpoint("toy", "leave-one-out", "counts", 0)
+    copy = folder.with_name("seed-0.bak")
+    copy.mkdir()
+    (copy / checkpoints.META).write_bytes(b"{}")
+    assert [found.path for found in verify.check_dataset("toy") if found.problem] == [copy / checkpoints.META]
+
+
 def test_files_of_a_killed_writer_are_no_damage(home):
     (home / "data" / ".ml-1m~abc.part" / "new").mkdir(parents=True)  # of an older version
     (paths.prepared("toy") / "item-0123456789ab.npy").touch()
