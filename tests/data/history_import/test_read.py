@@ -193,6 +193,12 @@ def test_trakt_tells_films_from_episodes_and_lists():
     assert ("user-profile.json", Reason.NO_HISTORY) in told
 
 
+def test_the_mean_rating_of_all_users_of_trakt_is_not_that_of_the_user():
+    heat, alien = ({"title": title, "year": 1995, "rating": 8.2, "ids": {}} for title in ("Heat", "Alien"))
+    made = one(json.dumps([{"rating": 4, "movie": heat}, {"plays": 2, "movie": alien}]))
+    assert [(entry.title, entry.rating, entry.times) for entry in made.entries] == [("Heat", 2, 1), ("Alien", None, 2)]
+
+
 def test_an_unknown_csv_is_read_by_the_columns_that_its_header_names():
     made = one("Film;Jahr;Datum;Bewertung\nHeat;1995;24.01.23;8,5\n")
     (entry,) = made.entries
