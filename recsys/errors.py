@@ -113,7 +113,7 @@ def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Ite
 
 @contextmanager
 def exit_on_error() -> Iterator[None]:
-    """End a script that is no command with exit code 1 and the text of an expected error, as a block or a decorator."""
+    """Print an expected error of the block as one line, and exit with code 1. Scripts decorate `main` with it."""
     try:
         yield
     except RecsysError as error:
