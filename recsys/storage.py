@@ -30,7 +30,7 @@ TEMPORARY = re.compile(r"(\.[0-9a-f]{8})?\.part$")  # suffix of temporary files
 Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
 T = TypeVar("T")
 
-_verified: dict[Path, tuple[int | str, ...]] = {}  # file → the version that was found intact, see `_identity`
+_verified: dict[Path, tuple[object, ...]] = {}  # file → the version that was found intact, see `_identity`
 
 
 class DamagedFileError(RecsysError):
