@@ -90,8 +90,8 @@ class TitleRecommender:
         """Recommend at most k films, best first.
 
         `titles` are the watched films, oldest first: "Toy Story (1995)". Without titles, the films are for a new user.
-        With in_order=False, `titles` are favourites in no order. This does not change which films are recommended, but
-        `pool` then gives them lower probabilities. Raises UnknownTitleError, whose message lists similar titles.
+        With in_order=False, `titles` are favourites in no order: `pool` then ignores the order and gives lower
+        probabilities. Raises UnknownTitleError, whose message lists similar titles.
         """
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles

@@ -178,10 +178,15 @@ def films(dataset: Dataset) -> tuple[int, ...]:
 
 
 def is_in_watch_order(dataset: Dataset) -> bool:
-    """Return whether the list is a history: most films have a watch date, or the list begins with the films of a user.
+    """Return whether the list is a history, and not favourites in no order.
 
-    Any other list is treated as favourites in no order.
+    The visitor said so, or `has_known_order` is true.
     """
+    return bool(st.session_state.get("in_watch_order")) or has_known_order(dataset)
+
+
+def has_known_order(dataset: Dataset) -> bool:
+    """Return whether most films have a watch date, or the list begins with the films of a user."""
     items, user = films(dataset), visitor().user
     if user and items[: len(user.items)] == tuple(user.items):
         return True
@@ -190,7 +195,7 @@ def is_in_watch_order(dataset: Dataset) -> bool:
 
 
 def adapt_to_current_list(predictor: Predictor, dataset: Dataset) -> Predictor:
-    """Return a predictor whose probabilities fit the visitor's list: a history, or favourites in no order."""
+    """Return a predictor for the visitor's list: a history, or favourites in no order."""
     return predictor if is_in_watch_order(dataset) else for_unordered_list(predictor)
 
 
@@ -244,6 +249,7 @@ def move_film(item: int, by: int) -> None:
     if position >= 0 and 0 <= new_position < len(items):
         items[position], items[new_position] = items[new_position], item
         set_films(items)
+        st.session_state.in_watch_order = True  # who moves a film cares about the order
         announce(_("{film} is now number {n} of {all}.", film=_film_label(item), n=new_position + 1, all=len(items)))
 
 

@@ -28,7 +28,7 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
     """Render the search box, the visitor's films, and the tools, which can share the films and the recommendations."""
     st.header(
         _("Your films"),
-        help=_("In the order you watched them, the latest one last. Move a film, and the predictions change."),
+        help=_("Your favourites in any order, or the films you watched, the latest one last."),
     )
     _search(dataset.name)
     theme_search.panel(dataset.name)
@@ -38,6 +38,7 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
         st.caption(ui_page.user_caption(user.n_watched, len(films), cache.dataset_title(dataset.name)))
     if films:
         _show_films(dataset, films, recommended)
+        _order_toggle(dataset, films)
     else:
         st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random viewer."))
         if dataset.noun == "film":
@@ -88,6 +89,16 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
             if substitute := substitutes.label(model_dataset, number):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
             _film_row(number, film, position, len(films), " ".join(filter(None, notes)))
+
+
+def _order_toggle(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Render a switch between favourites and a history, unless the order of the films is known or has no meaning."""
+    if len(films) > 1 and not session.has_known_order(dataset):
+        help_text = _(
+            "Off: these are favourites, and their order does not matter. On: you watched them in this order, and the "
+            "latest films count most. Some recommenders always read them in this order."
+        )
+        st.toggle(_("In the order I watched them"), key="in_watch_order", help=help_text, persist_state="session")
 
 
 def _film_row(number: int, film: Film, position: int, n_films: int, note: str) -> None:

@@ -104,7 +104,7 @@ def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Pre
 
 
 def for_unordered_list(predictor: Predictor) -> Predictor:
-    """Return a predictor with probabilities for a history in no order. Only `VisitorPool` has such probabilities.
+    """Return a predictor for favourites in no order. Only `VisitorPool` can ignore the order of a list.
 
     The predictor of another model is returned unchanged.
     """
