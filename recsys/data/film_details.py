@@ -43,8 +43,8 @@ def _table(rows: Iterable[tuple[Any, ...]] = ()) -> pd.DataFrame:
 class Details:
     """The details of the films of a data set. `len` is the number of films with details from Wikidata.
 
-    `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `shipped_directors` has the
-    directors of each movie id. They are used for films that have none in the table.
+    `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `shipped_directors` are
+    directors by movie id. They are used for films that have none in the table.
     """
 
     table: pd.DataFrame = field(default_factory=_table)

@@ -380,7 +380,7 @@ def test_the_promise_for_favourites_is_the_share_of_hits():
     assert promised.mean() == pytest.approx(hits.mean(), rel=0.1)
 
 
-def test_favourites_in_no_order_have_other_probabilities_and_the_same_ranking():
+def test_favourites_have_lower_probabilities_because_they_predict_the_next_film_worse():
     """The next film depends only on the newest film. A random film says less about it."""
     follows = np.log(0.7 * np.eye(ITEMS, k=1) + 0.3 / ITEMS)
     members = {"order": Table(follows, softmax=True), "content-fields": table(2, softmax=True)}
@@ -390,12 +390,52 @@ def test_favourites_in_no_order_have_other_probabilities_and_the_same_ranking():
     model.fit(TRAIN, valid)
     unordered, queries = model.for_unordered_lists(), Queries([np.array([4]), np.array([7, 3])])
     assert model.unordered_factor < 0.9
-    np.testing.assert_allclose(unordered.score(queries), model.unordered_factor * model.score(queries), rtol=1e-4)
+    both_orders = [model.score(Queries([np.array(order)]))[0] for order in ([3, 7], [7, 3])]
+    expected = [model.score(queries)[0], np.mean(both_orders, axis=0)]
+    np.testing.assert_allclose(unordered.score(queries), model.unordered_factor * np.stack(expected), rtol=1e-4)
     assert not model.lists_are_unordered
     restored = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     restored.set_members(members)
     restored.load_state(model.state(), ITEMS)
     np.testing.assert_array_equal(restored.for_unordered_lists().score(queries), unordered.score(queries))
+
+
+def test_the_order_of_favourites_does_not_matter():
+    members = {"order": table(1, softmax=True), "content-fields": table(2, softmax=True)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(TRAIN)
+    given, reversed_list = [np.array([9, 2, 30, 4, 17, 8])], [np.array([8, 17, 4, 30, 2, 9])]
+    assert not np.allclose(model.score(Queries(given)), model.score(Queries(reversed_list)))
+    favourites = model.for_unordered_lists()
+    np.testing.assert_array_equal(favourites.score(Queries(given)), favourites.score(Queries(reversed_list)))
+    assert favourites.score(Queries([np.array([], int)])).shape == (1, ITEMS)
+
+
+def test_several_orders_keep_the_ratings_beside_their_items():
+    ratings = [np.array([5.0, 1.0, 3.0], np.float32), np.array([2.0], np.float32)]
+    queries, rows = pool.in_several_orders(Queries([np.array([7, 2, 9]), np.array([4])], ratings=ratings))
+    assert [history.tolist() for history in queries.histories] == [[2, 7, 9], [7, 9, 2], [9, 2, 7], [4]]
+    assert [stars.tolist() for stars in queries.ratings] == [[1, 5, 3], [5, 3, 1], [3, 1, 5], [2]]
+    assert rows.tolist() == [0, 0, 0, 1]
+
+
+def test_films_with_a_rare_common_trait_get_a_bonus():
+    """Films 0 to 4 are documentaries. Three of them in a list, but not two, raise the others."""
+    world = toys.dataset([np.arange(5), *([np.arange(5, ITEMS)] * 8)], ITEMS)
+    genres = ["Documentary" if item < 5 else "Drama" for item in range(ITEMS)]
+    world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
+    members = {"order": table(1, softmax=True)}  # no content member, so the weights do not change
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(world)
+    queries = Queries([np.array([0, 1, 2]), np.array([0, 1]), np.array([0, 10, 11])])
+    bonus = model.score(queries) - Pool.score(model, queries)
+    share = 6 / (world.counts.sum() + 1)
+    expected = pool.TRAIT_BONUS * np.log(pool.FREQUENT_TRAIT_SHARE / share)
+    assert expected > 0.3
+    np.testing.assert_allclose(bonus[0], [expected] * 5 + [0] * (ITEMS - 5), atol=1e-5)
+    assert not bonus[1:].any()
 
 
 def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
