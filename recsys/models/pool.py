@@ -423,18 +423,31 @@ class VisitorPool(Pool):
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
         self.unordered_factor = 1.0  # of the scores of lists in no order
+        self.is_fitted = False  # whether the weights are fitted or loaded
 
     def set_members(self, members: Mapping[str, Model]) -> None:
         """Set the fitted members, which must be this pool's own copies, and remove what they do not need here."""
         super().set_members(members)
         for model in self.models:
             model.remove_count_memory()
+        if self.is_fitted:
+            self._shrink_markov_chains()
+
+    def _shrink_markov_chains(self) -> None:
+        """Keep the MAX_TRANSITIONS strongest transitions of each item in the Markov chains."""
+        for model in self.models:
             if isinstance(model, Markov):
                 model.keep_strongest_transitions(MAX_TRANSITIONS)
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Fit the weights as `Pool` does, and set how frequent items and traits are."""
+        """Fit the weights as `Pool` does, and set how frequent items and traits are.
+
+        The weights are fitted with whole Markov chains. With shrunk ones, NDCG@10 after one film was 7 % lower, because
+        a target without a transition then has a very low probability.
+        """
         super().fit(train, valid, run)
+        self.is_fitted = True
+        self._shrink_markov_chains()
         self.set_frequencies(train)
         if valid:
             self._fit_unordered_factor(valid, run or RunOptions())
@@ -550,6 +563,7 @@ class VisitorPool(Pool):
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """See `Model.load_state`."""
         super().load_state(state, n_items)
+        self.is_fitted = True
         self.log_shares = item_array(state, "log_shares", n_items)
         self.trait_shares = state.get(
             "trait_shares", np.zeros(0, np.float32)
