@@ -153,7 +153,8 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
             entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
             st.markdown(f"**{format.escape_markdown(part.file)}** · {source} · {entries}")
         for note in part.notes:
-            st.caption(format.escape_markdown(f"{localize(note)}."))
+            text = localize(note)
+            st.caption(format.escape_markdown(f"{text[:1].upper()}{text[1:]}."))
         _ask_questions(importing, part, file_id)
     return parts
 

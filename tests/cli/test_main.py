@@ -101,10 +101,17 @@ def test_a_bug_keeps_its_traceback(failing, bug):
         failing(bug)
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
-def test_a_disk_that_is_full_or_forbidden_is_one_line(failing, capsys, number):
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "free up disk space, or set RECSYS_HOME to a folder elsewhere"),
+        (errno.EACCES, "set RECSYS_HOME to another folder"),
+        (errno.EROFS, "set RECSYS_HOME to another folder"),
+    ],
+)
+def test_a_disk_that_is_full_or_forbidden_is_one_line(failing, capsys, number, advice):
     assert failing(OSError(number, os.strerror(number), "/home/films")) == 1
-    assert capsys.readouterr().err == f"/home/films: {os.strerror(number)}; make room, or set RECSYS_HOME\n"
+    assert capsys.readouterr().err == f"/home/films: {os.strerror(number)}; {advice}\n"
 
 
 def test_a_warning_is_a_sentence_without_lines_of_source(monkeypatch, capsys):
