@@ -118,8 +118,8 @@ def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Ite
     try:
         yield
     except OSError as error:
-        text, reason, advice = "cannot write {path}: {reason}; {advice}", os_error_reason(error), disk_advice(error)
-        raise error_class(text, path=path, reason=reason, advice=advice) from error
+        text = "cannot write {path}: {reason}; {advice}"
+        raise error_class(text, path=path, reason=os_error_reason(error), advice=disk_advice(error)) from error
 
 
 def recsys_command(*arguments: str) -> str:
