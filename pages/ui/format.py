@@ -4,7 +4,18 @@ import math
 import re
 from collections.abc import Sequence
 
-from pages.ui.i18n import ENGLISH, METRIC_FORMAT, N_, _, count, current_language, join_names, ngettext, number
+from pages.ui.i18n import (
+    ENGLISH,
+    METRIC_FORMAT,
+    N_,
+    _,
+    count,
+    current_language,
+    film_translation,
+    join_names,
+    ngettext,
+    number,
+)
 from recsys.data.dataset import Noun
 from recsys.data.film_details import FilmDetails
 
@@ -95,8 +106,8 @@ def year_range(oldest: int | None, newest: int | None) -> str:
 
 
 def item_kind(noun: Noun) -> str:
-    """Return "films" or "items"."""
-    return _(NOUNS[noun])
+    """Return "films" or "items", also if the open data set has the other noun."""
+    return film_translation(NOUNS[noun])
 
 
 def item_count(n: int, noun: str) -> str:

@@ -211,7 +211,7 @@ def _column_menus(
     """
     n_columns = len(question.header)
     headings = [heading or name for heading, name in zip(question.header, question.names, strict=True)]
-    column_labels = {"": _("in no column")} | dict(zip(question.names, headings, strict=True))
+    column_labels = {"": _("not in this file")} | dict(zip(question.names, headings, strict=True))
 
     def menu(name: str, label: str, options: Sequence[Any], format_func: Callable[[Any], str], width: int) -> None:
         key = f"{name}-{file_id}"
