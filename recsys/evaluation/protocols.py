@@ -121,7 +121,7 @@ ORDERS: dict[Ties, str] = {
     ),
     "rows": "events sorted by user, in the order of the rows, because the file has no times",
 }
-COMMON_RULES = {"score_ties": "items with the same score rank above the target"}
+COMMON_RULES = {"score_ties": "films with the same score rank above the target"}
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {
     "split": (
         "leave-one-out: the last film of each user is the test target, the film before it is the validation "

@@ -54,8 +54,8 @@ def test_all_films_seen_is_said_in_words(capsys):
 @pytest.mark.parametrize(
     ("dataset", "model", "arguments", "sentence"),
     [
-        ("toy", "popular", ["Film 99"], 'no film is called "Film 99"; did you mean '),
-        ("toy", "no-such-model", [], "no model is called no-such-model; choose one of: "),
+        ("toy", "popular", ["Film 99"], "no film is called “Film 99”; did you mean "),
+        ("toy", "no-such-model", [], "no recommender is called no-such-model; choose one of: "),
         ("ml-1m", "popular", [], "-m recsys data get ml-1m"),
         ("no-such-set", "popular", [], "no-such-set"),
         ("toy", "popular", ["-k", "0"], "--k is 0, but must be at least 1"),

@@ -474,7 +474,7 @@ def test_one_evaluation_computes_its_split_once(sampled):
 
 
 def test_names_that_nobody_has_are_answered_with_those_there_are():
-    with pytest.raises(UnknownModelError, match="no model is called nobody; choose one of: counts, trained"):
+    with pytest.raises(UnknownModelError, match="no recommender is called nobody; choose one of: counts, trained"):
         evaluate("nobody", CYCLE)
     with pytest.raises(protocols.ProtocolError, match="no protocol is called sampled; choose one of: full"):
         evaluate("counts", CYCLE, "sampled")

@@ -275,7 +275,7 @@ def test_a_disk_that_refuses_is_a_sentence(asleep, monkeypatch):
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(storage, "replace_file", full)
-    with pytest.raises(JobError, match="No space left on device; make room"):
+    with pytest.raises(JobError, match="No space left on device; free up disk space"):
         queue.add("caser", DATA)
 
 
