@@ -60,6 +60,7 @@ RULE_TITLES = {  # rule of a protocol in a result document → title, in display
     "targets": N_("Films to find"),
     "metrics": N_("Metrics"),
     "hidden": N_("Excluded"),
+    "repeats": N_("Repeated films"),
     "ranked": N_("Candidates"),
     "sampled": N_("Sampled films"),
     "lists": N_("Sampled lists"),

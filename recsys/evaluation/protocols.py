@@ -13,6 +13,7 @@ from recsys.data.dataset import Dataset, Queries, Split, Ties
 from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
+REPEATS = "repeats"  # key of the rule for targets that are also in the history, in result files of data with repeats
 EXCLUDED = "hidden"  # key of the excluded items in result files; not the held-out film, which pages call hidden
 
 # (training counts (I,), excluded items, n, random generator) → n items
@@ -52,9 +53,18 @@ class Protocol:
         return self.splitting(dataset, seed)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
-        """Return `rules`, the order of ties in a data set and, for a split by date, the dates. Raises as `split`."""
-        description = {name: value for name, value in self.split(dataset).description.items() if name != "name"}
-        return {"order": ORDERS[dataset.ties]} | self.rules | description
+        """Return `rules`, the order of ties in a data set and, for a split by date, the dates. Raises as `split`.
+
+        If targets are also in their histories, the rule REPEATS is added.
+        """
+        split = self.split(dataset)
+        description = {name: value for name, value in split.description.items() if name != "name"}
+        histories_and_targets = zip(split.test.queries.histories, split.test.targets, strict=True)
+        has_repeats = not self.n_candidates and any(
+            (history == target).any() for history, target in histories_and_targets
+        )
+        repeats_rule = {REPEATS: REPEATS_RULE} if has_repeats else {}
+        return {"order": ORDERS[dataset.ties]} | self.rules | repeats_rule | description
 
     def shorten(self, queries: Queries) -> Queries:
         """Return the queries with only the `n_newest` items and without users, or `queries` if `n_newest` is 0."""
@@ -121,6 +131,7 @@ ORDERS: dict[Ties, str] = {
     ),
     "rows": "events sorted by user, in the order of the rows, because the file has no times",
 }
+REPEATS_RULE = "if the user has watched the target before, all films compete with it, and none is excluded"
 COMMON_RULES = {"score_ties": "items with the same score rank above the target"}
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {
     "split": (

@@ -121,6 +121,13 @@ def test_the_rules_say_how_films_of_one_second_were_put_in_order():
     assert {name for name in drawn if drawn[name] != FULL.rules.get(name)} == {"order"}
 
 
+def test_the_rules_state_that_repeated_targets_compete_with_all_films():
+    repeats = toys.dataset([[0, 1, 2, 0], [1, 2, 3, 4], [2, 3, 4, 5]], 6)
+    assert FULL.rules_on(repeats)[protocols.REPEATS] == protocols.REPEATS_RULE
+    assert protocols.REPEATS not in UNIFORM_100.rules_on(repeats)
+    assert protocols.REPEATS not in FULL.rules_on(toys.cycle())
+
+
 def test_every_protocol_has_words_for_people():
     for name, protocol in PROTOCOLS.items():
         assert protocols.title(name) == protocol.title != name
