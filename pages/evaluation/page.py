@@ -174,7 +174,7 @@ def describe_users(n: int) -> str:
 def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     """Return sentences about removed films, untested users, the order of films and further training data."""
     notes = []
-    if view.dataset in datasets.SETS and (n := datasets.min_ratings(view.dataset)) > 1:
+    if (n := datasets.min_ratings(view.dataset)) > 1:
         text = ngettext(
             "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
         )

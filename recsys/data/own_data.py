@@ -44,6 +44,7 @@ _COUNTED = {  # key of `Checked.counts` → text
     "incomplete": N_("rows left out because a person or an item is missing"),
     "untimed": N_("rows left out because their time cannot be read"),
     "duplicates": N_("repeated rows (same person, item and time), which count once"),
+    "repeated_rows": N_("repeated rows of the same person and item, which are kept as further events"),
     "repeated_items": N_("repeated events of the same person and item at other times, which are kept"),
     "unrated": N_("rows without a rating, which get the mean of the other ratings"),
     "unsorted": N_("rows that are earlier than a previous row (the events of each person are sorted by time)"),
@@ -309,13 +310,12 @@ def _sort(
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Sort rows by user and time, and drop duplicates. Return row numbers (E,), and counts for `Checked`.
 
-    Rows with equal user and time are sorted by `keys` (R,). If `keys` is None, there are no times, and the rows of a
-    user keep their order.
+    Rows with equal user and time are sorted by `keys` (R,). If `keys` is None, there are no times. The rows of a user
+    then keep their order, and each row is an event.
     """
     order = np.argsort(user, kind="stable")
     if keys is None:
-        repeated = is_duplicate(user[order], item[order])
-        return order[~repeated], {"duplicates": int(repeated.sum())}
+        return order, {"repeated_rows": int(is_duplicate(user, item).sum())}
     n_unsorted = int((equals_previous(user[order]) & (np.diff(time[order]) < 0)).sum())
     order = np.lexsort((keys, time, user))
     repeated = is_duplicate(user[order], item[order], time[order])

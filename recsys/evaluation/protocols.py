@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from recsys.data import datasets
 from recsys.data.dataset import Dataset, Queries, Split, Ties
 from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
@@ -55,7 +56,8 @@ class Protocol:
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
         """Return `rules`, the order of ties in a data set and, for a split by date, the dates. Raises as `split`.
 
-        If targets are also in their histories, the rule REPEATS is added.
+        If targets are also in their histories, the rule REPEATS is added. If the user's own data set has a minimum
+        number of ratings, the rule "filter" states that films were removed.
         """
         split = self.split(dataset)
         description = {name: value for name, value in split.description.items() if name != "name"}
@@ -64,7 +66,9 @@ class Protocol:
             (history == target).any() for history, target in histories_and_targets
         )
         repeats_rule = {REPEATS: REPEATS_RULE} if has_repeats else {}
-        return {"order": ORDERS[dataset.ties]} | self.rules | repeats_rule | description
+        has_infrequent = len(dataset.catalog.infrequent) > 0 and datasets.min_ratings(dataset.name) > 1
+        filter_rule = {"filter": OWN_FILTER_RULE} if has_infrequent and dataset.name not in datasets.SETS else {}
+        return {"order": ORDERS[dataset.ties]} | self.rules | filter_rule | repeats_rule | description
 
     def shorten(self, queries: Queries) -> Queries:
         """Return the queries with only the `n_newest` items and without users, or `queries` if `n_newest` is 0."""
@@ -132,6 +136,7 @@ ORDERS: dict[Ties, str] = {
     "rows": "events sorted by user, in the order of the rows, because the file has no times",
 }
 REPEATS_RULE = "if the user has watched the target before, all films compete with it, and none is excluded"
+OWN_FILTER_RULE = "films with fewer ratings than the minimum that was set for this data set are removed"
 COMMON_RULES = {"score_ties": "items with the same score rank above the target"}
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {
     "split": (

@@ -128,11 +128,20 @@ def test_everything_that_is_wrong_is_counted_and_said():
         assert any(words in sentence and sentence.endswith(f": {n}") for sentence in said), words
 
 
-@pytest.mark.parametrize("times", ["", ",time"])
-def test_of_rows_that_repeat_each_other_the_first_counts(times):
-    rows = [f"1,10,{stars}{',100' if times else ''}\n" for stars in (5, 2, 3)]
-    raw = check(f"user,item,rating{times}\n2,10,1{',50' if times else ''}\n{''.join(rows)}").raw
+def test_of_rows_with_equal_times_the_first_counts():
+    rows = [f"1,10,{stars},100\n" for stars in (5, 2, 3)]
+    raw = check(f"user,item,rating,time\n2,10,1,50\n{''.join(rows)}").raw
     assert dict(zip(raw.user.tolist(), raw.rating.tolist(), strict=True)) == {1: 5, 2: 1}
+
+
+@pytest.mark.parametrize("text", ["ann tea\nann soap\nann tea\nbob tea\n", "ann,tea\nann,soap\nann,tea\nbob,tea\n"])
+def test_without_times_repeated_rows_are_further_events(text):
+    checked = check(text)
+    assert (checked.counts["events"], checked.counts["repeated_rows"]) == (4, 1)
+    assert "repeated rows of the same person and item, which are kept as further events: 1" in map(
+        str, checked.messages
+    )
+    assert histories(add(text)) == {"ann": ["tea", "soap", "tea"], "bob": ["tea"]}
 
 
 def test_what_is_not_wrong_is_not_mentioned():

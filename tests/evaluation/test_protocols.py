@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from recsys.data import own_data, tables
 from recsys.data.split import LEAVE_ONE_OUT, Splitting, by_time
 from recsys.evaluation import protocols
 from recsys.evaluation.protocols import (
@@ -126,6 +127,13 @@ def test_the_rules_state_that_repeated_targets_compete_with_all_films():
     assert FULL.rules_on(repeats)[protocols.REPEATS] == protocols.REPEATS_RULE
     assert protocols.REPEATS not in UNIFORM_100.rules_on(repeats)
     assert protocols.REPEATS not in FULL.rules_on(toys.cycle())
+
+
+def test_the_rules_of_an_own_data_set_state_that_infrequent_items_were_removed(home):
+    rows = "".join(f"{user},{item}\n" for user in range(5) for item in range(4)) + "1,9\n"
+    checked = own_data.check(tables.parse("shop.csv", f"user,item\n{rows}".encode()))
+    assert FULL.rules_on(own_data.add("shop", checked, "shop.csv", 3))["filter"] == protocols.OWN_FILTER_RULE
+    assert FULL.rules_on(own_data.add("all", checked, "shop.csv"))["filter"] == FULL.rules["filter"]
 
 
 def test_every_protocol_has_words_for_people():
