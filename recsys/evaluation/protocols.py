@@ -29,7 +29,8 @@ class ProtocolError(RecsysError):
 class Protocol:
     """How a data set is split, and which items a target is ranked against.
 
-    To add a protocol, add an object to PROTOCOLS and translate its texts in assets/locale/uk.po.
+    To add a protocol, add an object to PROTOCOLS and its name to `jobs.queue.ProtocolName`, and translate its texts in
+    the catalogues of assets/locale.
     """
 
     name: str  # on the command line and in folder names
