@@ -72,7 +72,7 @@ class Train(Options, Generic[Config]):
         training_part = parts.train
         if self.also:  # a split by date ("dates") must not learn from later ratings of the added users
             last_time = int(training_part.interactions.timestamp.max()) if "dates" in parts.description else None
-            training_part = add_users_from(datasets.load(self.also), training_part, dataset, last_time)
+            training_part = add_users_from(datasets.ensure(self.also, report), training_part, dataset, last_time)
         device = devices.choose(self.device)
         folder = paths.checkpoint(self.dataset, splitting.name, self.model, self.seed)
         run_folder = RunFolder(folder)

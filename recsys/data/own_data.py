@@ -152,8 +152,10 @@ def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role])
     if "time" in roles and "time" not in assigned and times:
         assigned["time"] = times[0]
     remaining = [name for name in remaining if name != assigned.get("time")]
-    if "rating" in roles and remaining and columns.parse_numbers(table.rows[remaining[0]])[1].mean() > 0.5:
-        assigned["rating"] = remaining[0]
+    if "rating" in roles and remaining:
+        cells = columns.with_decimal_points(table.rows[remaining[0]])
+        if columns.parse_numbers(cells)[1].mean() > 0.5:
+            assigned["rating"] = remaining[0]
     return assigned
 
 
@@ -196,7 +198,8 @@ def check(
         if 2 * is_valid.sum() < len(is_valid):
             raise DataError(
                 "{name}: {example!r} in its column {column} cannot be read as a time; write seconds "
-                "since 1970 or dates such as 2024-01-31, or import no times: --time-col none",
+                "since 1970 or dates such as 2024-01-31, or use the order of the rows as the order of events: "
+                "--time-col none",
                 name=table.name,
                 example=next(iter(cells("time")[is_complete & ~is_valid]), ""),
                 column=column_names["time"],
@@ -245,8 +248,13 @@ def _messages(
     counts: dict[str, int],
 ) -> list[Message]:
     """Return `Checked.messages`."""
-    text = "{rows:,} rows: {people:,} people, {items:,} items, {events:,} events"
-    size = Message(text, rows=counts["rows"], people=counts["people"], items=counts["items"], events=counts["events"])
+    size = Message(
+        "{rows}: {people}, {items}, {events}",
+        rows=Message("{n:,} row", plural="{n:,} rows", n=counts["rows"]),
+        people=Message("{n:,} person", plural="{n:,} people", n=counts["people"]),
+        items=Message("{n:,} item", plural="{n:,} items", n=counts["items"]),
+        events=Message("{n:,} event", plural="{n:,} events", n=counts["events"]),
+    )
     role_messages = []
     for role, name in column_names.items():
         column = name if table.has_header else Message("column {n}", n=name)
@@ -277,7 +285,7 @@ def _ratings(cells: pd.Series | None, n_rows: int) -> tuple[np.ndarray, np.ndarr
     """
     if cells is None:
         return np.broadcast_to(np.float32(1), n_rows), np.broadcast_to(True, n_rows)
-    numbers, is_valid = columns.parse_numbers(cells)
+    numbers, is_valid = columns.parse_numbers(columns.with_decimal_points(cells))
     is_valid &= np.abs(numbers) <= MAX_RATING
     if not is_valid.any():
         text = "the column {name} has no numbers, so it cannot be the rating; to import no ratings: --rating-col none"
@@ -419,7 +427,7 @@ def _genres(cells: list[str]) -> list[str]:
 def check_name(name: str) -> None:
     """Raise DataError for a name that is invalid or taken."""
     if not NAME.fullmatch(name) or name.endswith("."):
-        text = "{name!r} is not a valid name for a data set; use at most 40 letters, digits, dots and dashes"
+        text = "{name!r} is not a valid name for a data set; use at most 40 Latin letters, digits, dots and dashes"
         raise DataError(text, name=name)
     if name.casefold() in datasets.SETS or name.casefold() in RESERVED_NAMES:
         raise DataError("the name {name} is reserved; choose another one", name=name)
@@ -446,7 +454,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
     with exclusive_folder(paths.downloads() / "own"):
         if paths.prepared(name).exists() and not (overwrite and is_own(name)):
             raise DataError("a data set called {name} exists already; choose another name, or add --replace", name=name)
-        dataset = assemble(name, checked.raw, min_ratings)
+        dataset = assemble(name, checked.raw, min_ratings, noun=checked.noun)
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
         dataset = replace(dataset, ties="drawn" if checked.time_format else "rows", user_names=names, noun=checked.noun)
         prepared.save(dataset, {"file": source, "own": True, "fewest": min_ratings})
@@ -460,7 +468,10 @@ def describe_dropped(checked: Checked, dataset: Dataset) -> str:
     events = checked.counts["events"] - len(dataset.interactions)
     if not events:
         return ""
-    return f"left out: {items:,} items with too few events, {events:,} events, and {people:,} people who had no others"
+    item_text, event_text = ("item" if items == 1 else "items"), ("event" if events == 1 else "events")
+    people_text = "person" if people == 1 else "people"
+    left_out = f"{items:,} {item_text} with too few events, {events:,} {event_text}, and {people:,} {people_text}"
+    return f"left out: {left_out} who had no others"
 
 
 def remove(name: str) -> None:

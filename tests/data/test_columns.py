@@ -54,6 +54,7 @@ def test_the_usual_name_goes_before_the_rarer_one():
         ([10**9 * TIME, 10**9 * (TIME + 1)], "nanoseconds"),
         (["2023-11-14T22:13:20Z", "2023-11-14T23:13:21+01:00"], "dates"),
         (["2023-11-14 22:13:20", "2023/11/14 22:13:21"], "dates"),
+        (["2023-11-14 22:13:20 UTC", "2023-11-14 22:13:21 GMT"], "dates"),
     ],
 )
 def test_times_become_seconds_however_they_are_written(cells, written):
@@ -67,6 +68,13 @@ def test_days_are_midnights():
     midnight = datetime(2024, 1, 31, tzinfo=UTC).timestamp()
     for cells in (["2024-01-31"], ["20240131"]):
         assert columns.parse_timestamps(pd.Series(cells))[0].tolist() == [midnight]
+
+
+def test_months_and_days_may_have_one_digit():
+    seconds, is_valid, _ = columns.parse_timestamps(pd.Series(["2024-1-5", "2024/1/5 7:08:09", "2024-1-051"]))
+    day = datetime(2024, 1, 5, tzinfo=UTC).timestamp()
+    assert is_valid.tolist() == [True, True, False]
+    assert seconds[:2].tolist() == [day, day + 7 * 3600 + 8 * 60 + 9]
 
 
 def test_what_is_no_time_is_known_row_by_row():
