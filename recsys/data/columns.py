@@ -71,7 +71,6 @@ UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanosecond
 MIN_TIME = -62_135_596_800  # start of the year 1, in seconds since 1970
 MAX_TIME = 253_402_300_800  # start of the year 10000
 _ALL_NAMES = {name for names in (*ROLES.values(), *ITEM_ROLES.values()) for name in names}
-_YEAR_MONTH_DAY = re.compile(r"^(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)")
 _PUNCTUATION = re.compile(r"[\W_]+")
 
 
@@ -119,8 +118,7 @@ def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
 
 def with_decimal_points(cells: pd.Series) -> pd.Series:
     """Return cells in which numbers with a decimal comma have a decimal point: "4,5" → "4.5"."""
-    has_comma = cells.str.contains(",", regex=False)  # much faster than the replacement, and usually never true
-    return cells.str.replace(r"^([+-]?\d+),(\d+)$", r"\1.\2", regex=True) if has_comma.any() else cells
+    return cells.str.replace(r"^([+-]?\d+),(\d+)$", r"\1.\2", regex=True)
 
 
 def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
@@ -139,16 +137,8 @@ def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
         seconds = numbers / UNITS[unit]
         is_valid = is_number & (seconds > MIN_TIME) & (seconds < MAX_TIME)
         return np.where(is_valid, seconds, 0), is_valid, unit
-    dates = cells.str.replace("/", "-", regex=False).str.replace(r" (UTC|GMT)$", "Z", regex=True)
-    is_unpadded = dates.str.match(r"\d{4}-(\d-|\d\d-\d(\D|$))")  # the replacement is slow
-    dates = dates.mask(is_unpadded, dates[is_unpadded].str.replace(_YEAR_MONTH_DAY, _padded_date, regex=True))
+    dates = cells.str.replace("/", "-", regex=False).str.replace(r" ?(UTC|GMT)$", "Z", regex=True)
     return _parse_dates(dates, "ISO8601")
-
-
-def _padded_date(match: re.Match[str]) -> str:
-    """Return a date with two digits for month and day: "2024-1-5" → "2024-01-05"."""
-    year, month, day = match.groups()
-    return f"{year}-{month:0>2}-{day:0>2}"
 
 
 def _parse_dates(cells: pd.Series, date_format: str) -> tuple[np.ndarray, np.ndarray, str]:

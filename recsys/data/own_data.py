@@ -152,11 +152,15 @@ def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role])
     if "time" in roles and "time" not in assigned and times:
         assigned["time"] = times[0]
     remaining = [name for name in remaining if name != assigned.get("time")]
-    if "rating" in roles and remaining:
-        cells = columns.with_decimal_points(table.rows[remaining[0]])
-        if columns.parse_numbers(cells)[1].mean() > 0.5:
-            assigned["rating"] = remaining[0]
+    if "rating" in roles and remaining and columns.parse_numbers(_number_cells(table, remaining[0]))[1].mean() > 0.5:
+        assigned["rating"] = remaining[0]
     return assigned
+
+
+def _number_cells(table: Table, column: str) -> pd.Series:
+    """Return the cells of a column of numbers. Decimal commas are replaced by points, if the table can have them."""
+    cells = table.rows[column].str.strip()
+    return columns.with_decimal_points(cells) if table.can_have_decimal_commas else cells
 
 
 def _has_fractions(cells: pd.Series) -> bool:
@@ -210,7 +214,8 @@ def check(
     if not is_used.any():
         text = "{name} has no row with a person and an item; choose another file or other columns"
         raise DataError(text, name=table.name)
-    rating, is_rated = _ratings(cells("rating") if "rating" in column_names else None, len(is_used))
+    rating_cells = _number_cells(table, column_names["rating"]) if "rating" in column_names else None
+    rating, is_rated = _ratings(rating_cells, len(is_used))
     used_rows = slice(None) if is_used.all() else is_used  # a slice does not copy the columns
     user, user_ids, user_names = _ids(cells("user")[used_rows])
     item, item_ids, item_names = _ids(cells("item")[used_rows])
@@ -285,7 +290,7 @@ def _ratings(cells: pd.Series | None, n_rows: int) -> tuple[np.ndarray, np.ndarr
     """
     if cells is None:
         return np.broadcast_to(np.float32(1), n_rows), np.broadcast_to(True, n_rows)
-    numbers, is_valid = columns.parse_numbers(columns.with_decimal_points(cells))
+    numbers, is_valid = columns.parse_numbers(cells)
     is_valid &= np.abs(numbers) <= MAX_RATING
     if not is_valid.any():
         text = "the column {name} has no numbers, so it cannot be the rating; to import no ratings: --rating-col none"

@@ -70,13 +70,6 @@ def test_days_are_midnights():
         assert columns.parse_timestamps(pd.Series(cells))[0].tolist() == [midnight]
 
 
-def test_months_and_days_may_have_one_digit():
-    seconds, is_valid, _ = columns.parse_timestamps(pd.Series(["2024-1-5", "2024/1/5 7:08:09", "2024-1-051"]))
-    day = datetime(2024, 1, 5, tzinfo=UTC).timestamp()
-    assert is_valid.tolist() == [True, True, False]
-    assert seconds[:2].tolist() == [day, day + 7 * 3600 + 8 * 60 + 9]
-
-
 def test_what_is_no_time_is_known_row_by_row():
     _, known, _ = columns.parse_timestamps(pd.Series([str(TIME), "", "soon", "1e300", str(TIME)]))
     assert known.tolist() == [True, False, False, False, True]

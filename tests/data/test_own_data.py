@@ -192,6 +192,11 @@ def test_ratings_may_have_a_decimal_comma(text):
     assert checked.counts["unrated"] == 0
 
 
+def test_a_comma_in_a_file_with_commas_is_no_decimal_comma():
+    checked = check('user,item,rating\nann,tea,"1,000"\nbob,tea,3\n')
+    assert checked.counts["unrated"] == 1
+
+
 def test_a_name_that_cannot_be_one_is_refused():
     with pytest.raises(DataError, match="the column item has an ID of more than 1,000 characters"):
         check(f"user,item\n1,{'x' * 1_001}\n")
