@@ -402,6 +402,7 @@ def test_a_further_protocol_is_one_object(monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "circle", circle)
     document = evaluate("counts", CYCLE, "circle")
     rules = {"ranked": "the whole catalogue", "turns": 1, "order": ORDERS["file"]}
+    rules[protocols.REPEATS] = protocols.REPEATS_RULE  # the first item is also the last one
     assert document["protocol"] == {"name": "circle"} | rules
     assert tables.leaderboard("cycle", "circle")["variant"].tolist() == ["counts"]
     assert protocols.in_order(["circle", "full"]) == ["full", "circle"]
