@@ -96,6 +96,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--part", type=int, default=PART_SIZE, help="users in a file")
     parser.add_argument("--address", help="of a running Ray cluster; auto: the one of this machine")
     options = parser.parse_args(argv)
+    for name in ("k", "workers", "part"):
+        if getattr(options, name) < 1:
+            parser.error(f"{'-' if name == 'k' else '--'}{name} must be at least 1")
     folder = options.out.resolve()
     n_users = datasets.load(options.dataset).n_users
     check_parameters(folder, {name: getattr(options, name) for name in ("dataset", "model", "k", "part")})

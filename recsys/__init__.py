@@ -41,7 +41,7 @@ def load(name: str = BUILT_IN_DATASET, report: "ProgressCallback | None" = None)
 
 
 def recommenders() -> list[str]:
-    """Return the names of all recommenders in alphabetical order."""
+    """Return the names of the recommenders in the order of the menus of the app."""
     from recsys.models import registry
 
     return registry.names()

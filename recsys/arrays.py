@@ -37,5 +37,5 @@ def write_or_warn(path: Path, name: str, array: np.ndarray, fingerprint: str) ->
         with disk_errors(path):
             write(path, name, array, fingerprint)
     except RecsysError as error:
-        # the text of `disk_errors` ends with "make room or set RECSYS_HOME …"
+        # the text of `disk_errors` ends with "set RECSYS_HOME to …"
         warnings.warn(f"{error}, or it is computed again next time", stacklevel=3)

@@ -3,6 +3,7 @@
 A `Message` stores the English text and the values of its placeholders apart, so that pages can translate the text.
 """
 
+import errno
 import shlex
 import shutil
 import sys
@@ -15,6 +16,9 @@ from pathlib import Path
 from typing import Any, Self
 
 from recsys import paths
+
+# access is denied, or a part of the path is no folder
+ACCESS_ERRORS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP}
 
 
 @dataclass(frozen=True, init=False)
@@ -96,6 +100,13 @@ def os_error_reason(error: OSError) -> Message:
     return Message.literal(error.strerror or str(error))
 
 
+def disk_advice(error: OSError) -> Message:
+    """Return what to do if a file cannot be written. More disk space does not help if access is denied."""
+    if error.errno in ACCESS_ERRORS:
+        return Message("set RECSYS_HOME to another folder")
+    return Message("free up disk space, or set RECSYS_HOME to a folder elsewhere")
+
+
 def warn(error: RecsysError) -> None:
     """Report an error as a warning."""
     warnings.warn(str(error), stacklevel=3)
@@ -107,8 +118,8 @@ def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Ite
     try:
         yield
     except OSError as error:
-        text = "cannot write {path}: {reason}; make room or set RECSYS_HOME to a folder elsewhere"
-        raise error_class(text, path=path, reason=os_error_reason(error)) from error
+        text = "cannot write {path}: {reason}; {advice}"
+        raise error_class(text, path=path, reason=os_error_reason(error), advice=disk_advice(error)) from error
 
 
 @contextmanager

@@ -7,6 +7,7 @@ REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
 RESULT_FOLDERS = ("assets/results", "assets/trials")  # in REPOSITORY; output of the code, see `machine.commit`
 PUBLIC = "NEXTREEL_PUBLIC"  # environment variable, see `is_public`
+STATE = "resume.pt"  # state of a training that was stopped, in the folder of its checkpoint
 LOG = "log.jsonl"  # name of the training log in the folder of a checkpoint
 
 

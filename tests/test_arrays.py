@@ -29,7 +29,7 @@ def test_where_the_disk_takes_nothing_it_is_said_and_the_older_one_stays(tmp_pat
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(storage, "replace_file", full)
-    with pytest.warns(UserWarning, match=r"cannot write .*x\.json: No space left on device; make room"):
+    with pytest.warns(UserWarning, match=r"cannot write .*x\.json: No space left on device; free up disk space"):
         arrays.write_or_warn(path, "points", np.ones(2), "a")
     with pytest.raises(OSError, match="No space"):
         arrays.write(path, "points", np.ones(2), "a")

@@ -296,7 +296,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(monkeypatch):
 
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", full)
-        with pytest.raises(checkpoints.StoreError, match="No space left on device; make room"):
+        with pytest.raises(checkpoints.StoreError, match="No space left on device; free up disk space"):
             save(power=2.0)
     assert checkpoints.load(folder, WORLD).config.power == 1.0
 

@@ -89,7 +89,7 @@ def test_favourites_in_no_order_get_the_same_films(data, monkeypatch):
 def test_an_unknown_title_a_recommender_and_a_data_set_are_errors_with_a_sentence(data):
     with pytest.raises(RecsysError, match="did you mean"):
         recsys.recommender("popular", data).recommend(["Tom Story"])
-    with pytest.raises(RecsysError, match="no model is called bert5rec"):
+    with pytest.raises(RecsysError, match="no recommender is called bert5rec"):
         recsys.recommender("bert5rec", data)
     with pytest.raises(RecsysError, match="-m recsys data get ml-1m"):
         recsys.load("ml-1m")

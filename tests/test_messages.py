@@ -87,6 +87,10 @@ def test_a_limit_of_a_setting_is_translated(ukrainian):
         (RecsysError("{name}: nobody has three films", name="ml-1m"), "ml-1m: nobody has three films."),
         (RecsysError("the disk is full"), "The disk is full."),
         (DownloadError("the disk is full", "make room"), "The disk is full; make room."),
+        (
+            DownloadError("it is slow", "does this network require a login?"),
+            "It is slow; does this network require a login?",
+        ),
     ],
 )
 def test_a_name_at_the_start_of_a_message_keeps_its_case(error, sentence, monkeypatch):

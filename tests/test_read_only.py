@@ -32,9 +32,9 @@ def small(monkeypatch):
 
 def test_the_popular_recommender_answers_in_an_empty_home(home, small, monkeypatch):
     read_only.make(home, monkeypatch)
-    with pytest.warns(UserWarning, match=r"cannot write .*; make room or set RECSYS_HOME to a folder elsewhere"):
+    with pytest.warns(UserWarning, match=r"cannot write .*; set RECSYS_HOME to another folder"):
         dataset = datasets.ensure(datasets.DEFAULT_DATASET)
-    with pytest.warns(UserWarning, match=r"cannot write .*; make room or set RECSYS_HOME"):
+    with pytest.warns(UserWarning, match=r"cannot write .*; set RECSYS_HOME to another folder"):
         ready = predictor.load(predictor.FALLBACK, dataset)
     assert len(recommend(ready, Request(()))) == 4
     assert ready.is_current  # it is not fitted anew at every click
@@ -104,5 +104,5 @@ def test_the_queue_is_read_and_what_would_change_it_is_refused(home, monkeypatch
     assert [known.state for known in queue.jobs()] == [queue.State.INTERRUPTED]
     refused = (lambda: queue.add("bert4rec", "toy"), lambda: queue.resume(job.id), lambda: queue.remove(job.id))
     for change in refused:
-        with pytest.raises(queue.JobError, match="Read-only file system; make room or set RECSYS_HOME"):
+        with pytest.raises(queue.JobError, match="Read-only file system; set RECSYS_HOME to another folder"):
             change()

@@ -61,8 +61,8 @@ def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.Dat
     text = _(
         "{names}: probabilities include films already watched, which are never the hidden film. Therefore, the "
         "probabilities of other films are too low. {model} gives its top ten {predicted:.0%} in total, but the "
-        "hidden film is among them for {observed:.0%} of the people. On Watch next, probabilities are only for films "
-        "not watched yet.",
+        "hidden film is among them for {observed:.0%} of the people. On the page “Watch next”, probabilities are "
+        "only for films not watched yet.",
         names=_("All of these") if len(selected) > 1 and old_variants == selected else view.join_titles(old_variants),
         model=view.title(example),
         predicted=top_ten["predicted"].sum(),
@@ -197,7 +197,7 @@ def show_list_of_user(
         for variant, table in lists.items()
     )
     alt = _(
-        "Probability of the first 100 films of user {id} by rank, both axes logarithmic. Sums: {sums}",
+        "Probability of the first 100 films of person {id} by rank, both axes logarithmic. Sums: {sums}",
         id=user.user_id,
         sums=sums,
     )
@@ -228,8 +228,8 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
     """Show how often the hidden film has each rank. `shares` is recommender → table."""
     st.markdown(f"**{_('Result')}**")
     text = _(
-        "Ranks of the hidden film for all test users, as a share of users per rank. Neighbouring ranks are averaged. "
-        "A calibrated recommender has about the same heights in both charts."
+        "Ranks of the hidden film for all people in the test, as a share of people per rank. Neighbouring ranks are "
+        "averaged. A calibrated recommender has about the same heights in both charts."
     )
     st.caption(text)
     alt = _(

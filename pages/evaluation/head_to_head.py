@@ -15,7 +15,7 @@ from recsys.evaluation import significance, tables
 
 # |margin| of `tables.rank_margins` → ratio between the ranks of the hidden film
 RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
-EVEN = N_("even")
+TIED = N_("tied")
 
 
 def show(view: EvaluationView) -> None:
@@ -114,7 +114,7 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:
     """Plot users by margin: positive margins in the colour of `left`, negative margins in the colour of `right`."""
     figure = go.Figure()
-    ticks = [RATIO_LABELS[abs(margin)] if margin else _(EVEN) for margin in margins["margin"]]
+    ticks = [RATIO_LABELS[abs(margin)] if margin else _(TIED) for margin in margins["margin"]]
     for rows, winner in (
         (margins[margins["margin"] < 0], right),
         (margins[margins["margin"] == 0], None),
@@ -128,7 +128,7 @@ def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
             text=rows["users"],
             textposition="outside",
             cliponaxis=False,
-            name=view.title(winner) if winner else _(EVEN),
+            name=view.title(winner) if winner else _(TIED),
             marker={"color": colour, "pattern_shape": pattern},
             hovertemplate="%{y}",
         )

@@ -47,7 +47,7 @@ COLUMN_TITLES = {
     "seeds": N_("Seeds"),
     "users": N_("People"),
     "date": N_("Measured"),
-    "code": N_("Letter"),
+    "code": N_("Key"),
     "rules": N_("Rules"),
     "source": N_("Source"),
 }
@@ -162,7 +162,7 @@ def table_html(
         body += f'<tr class="nr-apart">{heading}</tr>' + _rows_html(time_aware, metric, side_metrics)
     interval_ends = board[f"high {metric}"].fillna(board[metric])
     scale_end = max([*interval_ends, *(row.record[metric] for row in (*local_rows, *published_rows))]) or 1
-    caption = _("{metric} of all recommenders, the best first, measured here or published", metric=metric_title(metric))
+    caption = _("{metric} of all recommenders, best first, measured here or published", metric=metric_title(metric))
     side_headings = "".join(
         f'<th scope="col" class="{_column_class(name, metric)}">{escape(metric_title(name))}</th>'
         for name in side_metrics
@@ -266,7 +266,7 @@ def letters_html(published: pd.DataFrame) -> str:
     if published["note"].any():
         rows.append(("*", N_("a different method; click the title for details")))
     lines = "".join(f"<dt>{escape(code)}</dt><dd>{escape(_(text))}</dd>" for code, text in rows)
-    return f'<p class="nr-head">{_("Letters of the published figures")}</p><dl class="nr-codes">{lines}</dl>'
+    return f'<p class="nr-head">{_("Key to the published figures")}</p><dl class="nr-codes">{lines}</dl>'
 
 
 def popover_html(provenance: Provenance) -> str:
@@ -408,4 +408,4 @@ def _show_commands(view: EvaluationView, group: list[Recommender]) -> None:
     commands = map(errors.hide_paths, report.first_result_commands(example.name, view.dataset, view.protocol))
     st.code("\n".join(commands), language=None, wrap_lines=True)
     if names := [f"`{recommender.name}`" for recommender in group if recommender is not example]:
-        st.caption(_("For another recommender, replace the name by one of these: {names}.", names=", ".join(names)))
+        st.caption(_("For another recommender, replace the name with one of these: {names}.", names=", ".join(names)))

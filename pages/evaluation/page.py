@@ -60,6 +60,7 @@ RULE_TITLES = {  # rule of a protocol in a result document → title, in display
     "targets": N_("Films to find"),
     "metrics": N_("Metrics"),
     "hidden": N_("Excluded"),
+    "repeats": N_("Repeated films"),
     "ranked": N_("Candidates"),
     "sampled": N_("Sampled films"),
     "lists": N_("Sampled lists"),
@@ -173,7 +174,7 @@ def describe_users(n: int) -> str:
 def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     """Return sentences about removed films, untested users, the order of films and further training data."""
     notes = []
-    if view.dataset in datasets.SETS and (n := datasets.min_ratings(view.dataset)) > 1:
+    if (n := datasets.min_ratings(view.dataset)) > 1:
         text = ngettext(
             "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
         )

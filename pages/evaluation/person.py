@@ -52,7 +52,7 @@ def select_user(n: int, key: str) -> int:
         st.session_state[key] = random.randint(1, n)
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        user_number = st.number_input(_("Test user"), 1, n, step=1, key=key, width=150, persist_state="session")
+        user_number = st.number_input(_("Test person"), 1, n, step=1, key=key, width=150, persist_state="session")
         st.button(_("Random person"), key=f"draw-{key}", icon=":material/casino:", on_click=select_random)
     return int(user_number) - 1
 
@@ -60,8 +60,8 @@ def select_user(n: int, key: str) -> int:
 def describe_user(user: HeldOutUser) -> str:
     """Return the ID of a user and the length of the history."""
     return ngettext(
-        "User {id} of the ratings file, with {n} film in the history.",
-        "User {id} of the ratings file, with {n} films in the history.",
+        "Person {id} of the ratings file, with {n} film in the history.",
+        "Person {id} of the ratings file, with {n} films in the history.",
         len(user.history),
         id=user.user_id,
     )

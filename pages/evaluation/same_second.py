@@ -65,9 +65,10 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
     # second. "alone": pairs in which each film is the only film of its second.
     backward_shares = document["lower"]
     shares_text = _(
-        "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all films and {targets:.0%} of the "
-        "hidden films were rated in the same second as the film before. Nobody knows in which order they were "
-        "watched. An experiment that sorts by time keeps them in the order of the ratings file.",
+        "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all ratings, and "
+        "{targets:.0%} of those of hidden films, were given in the same second as the one before. Nobody knows in "
+        "which order the films were watched. An experiment that sorts by time keeps them in the order of the "
+        "ratings file.",
         data=dataset_title,
         share=document["share"],
         targets=document["targets"],

@@ -122,7 +122,7 @@ def show_attention(
     table = pd.DataFrame(result.view(layer, head), labels, labels)
     if is_short:
         title = _("attention between positions, rows attend to columns")
-        common.table_expander(table.rename_axis(_("Attends …")).map(percent), title, "attention")
+        common.table_expander(table.rename_axis(_("Attends to …")).map(percent), title, "attention")
     else:
         st.caption(_("With up to {n} films, you can also see attention as lines.", n=MAX_LINE_FILMS))
     n_shown = int(result.is_film[-MAX_MAP_TOKENS:].sum())

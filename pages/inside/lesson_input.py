@@ -61,7 +61,7 @@ PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, 
     ),
     "memory": (
         N_("Memory"),
-        N_("Nothing."),
+        N_("None."),
         N_(
             "A **memory** adds counts of films that follow each other, or that the same people watch, to the scores. "
             "The lesson leaves it out, so other pages show slightly different lists."
@@ -79,7 +79,7 @@ def overview(lesson: Lesson, example: DeltaGenerator) -> None:
     )
     st.markdown(text)
     text = _(
-        "The drawing follows figure 1b of the [paper]({paper}) (Sun and others, 2019). The lines show real "
+        "The drawing follows figure 1b of the [paper]({paper}) (Sun et al., 2019). The lines show real "
         "attention: the thicker a line, the more attention the upper position pays to the lower one. It is the "
         "mean over the heads of the layer.",
         paper="https://arxiv.org/abs/1904.06690",

@@ -224,7 +224,7 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
     genres = list(dict.fromkeys(table["from"]))
     names = [display_tag(genre) for genre in genres]
     ratios = table["times"].to_numpy().reshape(len(genres), -1)
-    pivot = pd.DataFrame(ratios, pd.Index(names, name=_("Attends …")), names)
+    pivot = pd.DataFrame(ratios, pd.Index(names, name=_("Attends to …")), names)
     return pivot.map(lambda ratio: _("too few people") if np.isnan(ratio) else _("{times:.2f}×", times=ratio))
 
 

@@ -141,7 +141,7 @@ def show_card(library: Library, number: int) -> None:
     catalog = library.dataset.catalog
     film = catalog.films[number]
     if number < library.dataset.n_items:
-        n_viewers, mean = int(library.n_ratings[number]), float(library.mean_stars[number])
+        n_viewers, mean = int(library.n_viewers[number]), float(library.mean_stars[number])
         facts = ngettext("{n:,} person", "{n:,} people", n_viewers)
         if not math.isnan(mean):
             facts += ", " + _("{mean:.1f} stars", mean=mean)

@@ -119,7 +119,7 @@ def use_random_user(dataset: Dataset) -> None:
 
 def link_popover() -> None:
     """Render a popover that reads the films from a link of this app."""
-    help_text = _("Paste a link that the other person has copied from the address bar or from Share.")
+    help_text = _("Paste a link that the other person has copied from the address bar or from “Share”.")
     panel = page.popover(_("A link"), LINK_POPOVER_KEY, "link", help_text, focus=("other_link",))
     if panel.open:
         with panel, page.popover_content(LINK_POPOVER_KEY):

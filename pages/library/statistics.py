@@ -79,8 +79,8 @@ def show_size(size: Size) -> None:
         sentences.append(_("Ratings from {first_month} to {last_month}.", **months))
     if size.left_out:
         text = ngettext(
-            "{n:,} film with too few ratings for training is not counted. You can find it under Browse.",
-            "{n:,} films with too few ratings for training are not counted. You can find them under Browse.",
+            "{n:,} film with too few ratings for training is not counted. You can find it under “Browse”.",
+            "{n:,} films with too few ratings for training are not counted. You can find them under “Browse”.",
             size.left_out,
         )
         sentences.append(text)
@@ -209,7 +209,7 @@ def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
         hovertemplate=hover,
     )
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title=_("Share of the films, the most watched first"), tickformat=".0%", range=[-0.01, 1.01])
+    figure.update_xaxes(title=_("Share of the films, most watched first"), tickformat=".0%", range=[-0.01, 1.01])
     figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%", rangemode="tozero")
     top_1, top_10, top_20 = tail.top.values()
     sentence = _(
@@ -227,7 +227,7 @@ def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
 def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the shares of the films and of the ratings by decade of the film."""
     figure = new_figure()
-    for column, colour, name in (("films", GREY, _("of the films")), ("events", ACCENT, _("of the ratings"))):
+    for column, colour, name in (("films", GREY, _("share of films")), ("events", ACCENT, _("share of ratings"))):
         share = table[column] / max(1, table[column].sum())
         hover = _("{decade}s", decade="%{x}") + ": %{y:.1%}"
         figure.add_bar(x=table["decade"], y=share, name=name, marker={"color": colour}, hovertemplate=hover)
@@ -253,8 +253,8 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
     for name, film_share, rating_share in zip(names, table["films"], table["events"], strict=True):
         figure.add_scatter(x=[film_share, rating_share], y=[name, name], **line)
     for column, colour, symbol, title in (
-        ("films", GREY, "circle-open", _("of the films")),
-        ("events", ACCENT, "circle", _("of the ratings")),
+        ("films", GREY, "circle-open", _("share of films")),
+        ("events", ACCENT, "circle", _("share of ratings")),
     ):
         marker = {"color": colour, "symbol": symbol, "size": 10}
         figure.add_scatter(

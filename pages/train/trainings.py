@@ -160,7 +160,7 @@ def show_buttons(job: Job, model_title: str) -> None:
     """Show the buttons for the state of a training. model_title: Escaped for Markdown."""
     with st.container(horizontal=True, gap="small"):  # only screen readers read the part of a label in *…*
         if job.state is State.DONE:
-            text, icon = _("Use it *: {model}*", model=model_title), ":material/arrow_forward:"
+            text, icon = _("Use *{model}*", model=model_title), ":material/arrow_forward:"
             if st.button(text, key=f"use-{job.id}", icon=icon, type="primary", on_click=select_result, args=(job,)):
                 st.switch_page(WATCH_PAGE)
         if job.state is State.RUNNING:

@@ -11,12 +11,12 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.ui import cache, errors, session
-from pages.ui.format import NOUNS, escape_markdown, item_kind, join_escaped
+from pages.ui.format import escape_markdown, item_kind, join_escaped
 from pages.ui.i18n import N_, _, localize
 from pages.ui.visitor import visitor
 from pages.ui.widgets import file_uploader
 from recsys.data import own_data, tables
-from recsys.data.dataset import DataError
+from recsys.data.dataset import DataError, Noun
 from recsys.data.tables import Table
 from recsys.errors import RecsysError
 from recsys.jobs import queue
@@ -51,11 +51,16 @@ def form() -> None:
         items = _parse(item_file_id, item_upload) if item_upload else None
         st.dataframe(events.rows.head(PREVIEW_ROWS), hide_index=True, height="content")
         if columns := _choose_columns(events):
+            label, nouns = _("What are the items?"), ["film", "item"]
             noun = st.segmented_control(
-                _("Items are"), list(NOUNS), default="item", required=True, format_func=item_kind, key="own_noun"
+                label, nouns, default="item", required=True, format_func=_noun_label, key="own_noun"
             )
             checked = _check(event_upload.file_id, item_file_id, columns, events, items)
             _add_button(events, replace(checked, noun=noun), event_upload.name)
+
+
+def _noun_label(noun: Noun) -> str:
+    return item_kind(noun) if noun == "film" else _("something else")
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)

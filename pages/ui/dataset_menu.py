@@ -105,7 +105,7 @@ def sort_names(names: list[str]) -> list[str]:
 def show_all() -> None:
     """Show the content of the dialog: all data sets with their size and buttons."""
     text = _(
-        "Movie ratings published by GroupLens at the University of Minnesota. Your films stay in your list "
+        "Film ratings published by GroupLens at the University of Minnesota. Your films stay in your list "
         "when you open another data set."
     )
     st.caption(text)
@@ -223,7 +223,7 @@ def _action(name: str, is_prepared: bool) -> None:
     else:
         partial_file = paths.downloads() / name / f"{name}.zip.part"
         if partial_file.exists() and (n_bytes := partial_file.stat().st_size):
-            st.caption(_("{n} MB have already been downloaded.", n=megabytes(n_bytes)))
+            st.caption(_("{n} MB already downloaded.", n=megabytes(n_bytes)))
         _dialog_button(_("Download *{data}*", data=title), f"get-{name}", "download", partial(start, download))
 
 
@@ -339,8 +339,8 @@ def _show_status(task: DatasetTask) -> None:
     elif background_task and not is_download and "with_details" in background_task.event:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             text = ngettext(
-                "Wikidata has details of {n:,} of the {films} films of {data}.",
-                "Wikidata has details of {n:,} of the {films} films of {data}.",
+                "Wikidata has details for {n:,} of the {films} films in {data}.",
+                "Wikidata has details for {n:,} of the {films} films in {data}.",
                 background_task.event["with_details"],
                 data=title,
                 films=count(background_task.event["films"]),
@@ -378,6 +378,6 @@ def enrichment_text(name: str, event: dict[str, Any]) -> str:
     """Return the plain text for a progress event of `enrich.enrich`."""
     title = cache.dataset_title(name)
     if not event.get("total"):
-        return _("Asking Wikidata about the films of {data}", data=title)
+        return _("Asking Wikidata about the films in {data}", data=title)
     done, total = count(event["done"]), count(event["total"])
-    return _("Asking Wikidata about the films of {data}: {done} of {all}", data=title, done=done, all=total)
+    return _("Asking Wikidata about the films in {data}: {done} of {all}", data=title, done=done, all=total)

@@ -32,7 +32,8 @@ def show_error(error: RecsysError) -> None:
     """Show an error and the command that fixes it, if there is one."""
     message = hide_paths(localize(error))
     letter = message[:1] if _starts_with_name(error.message) else message[:1].upper()
-    sentence = f"{letter}{message[1:].rstrip('.')}."
+    end = "" if message.endswith("?") else "."
+    sentence = f"{letter}{message[1:].rstrip('.')}{end}"
     st.warning(escape_markdown(sentence, links=True), icon=":material/info:")  # links to download sites
     if error.command:
         show_command(error.command)

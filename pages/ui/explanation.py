@@ -32,7 +32,7 @@ FACT_LABELS = {  # field of `FilmDetails` → label
     "cast": N_("With"),
     "subjects": N_("About"),
     "countries": N_("Made in"),
-    "languages": N_("Spoken in"),
+    "languages": N_("Languages"),
 }
 
 
@@ -100,9 +100,9 @@ def rank_text(position: RankPosition, model_title: str, n_extra_digits: int = 0)
     if position.probability is not None:
         fields["probability"] = precise_percent(position.probability, n_extra_digits)
         if position.rank == 1:
-            return _("{model}'s top prediction, at {probability}.", **fields)
+            return _("Top prediction of {model}, at {probability}.", **fields)
         return _("{model} ranks it {rank}, at {probability}.", **fields)
-    return _("{model}'s top prediction.", **fields) if position.rank == 1 else _("{model} ranks it {rank}.", **fields)
+    return _("Top prediction of {model}.", **fields) if position.rank == 1 else _("{model} ranks it {rank}.", **fields)
 
 
 def reason(explanation: Explanation, titles: Sequence[str], model_title: str) -> str:

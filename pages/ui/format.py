@@ -4,17 +4,29 @@ import math
 import re
 from collections.abc import Sequence
 
-from pages.ui.i18n import ENGLISH, METRIC_FORMAT, N_, _, count, current_language, join_names, ngettext, number
+from pages.ui.i18n import (
+    ENGLISH,
+    METRIC_FORMAT,
+    N_,
+    _,
+    count,
+    current_language,
+    film_translation,
+    join_names,
+    ngettext,
+    number,
+)
 from recsys.data.dataset import Noun
 from recsys.data.film_details import FilmDetails
 
 NOUNS: dict[Noun, str] = {"item": N_("items"), "film": N_("films")}  # `Dataset.noun` → plural
-# genres of the published data sets. Only they are translated. The groups in parentheses save lines.
+# titles of the genres of the published data sets. Only they are translated. The groups in parentheses save lines.
 GENRES = {
-    *(N_("Action"), N_("Adventure"), N_("Animation"), N_("Children"), N_("Children's"), N_("Comedy"), N_("Crime")),
-    *(N_("Documentary"), N_("Drama"), N_("Fantasy"), N_("Film-Noir"), N_("Horror"), N_("IMAX"), N_("Musical")),
+    *(N_("Action"), N_("Adventure"), N_("Animation"), N_("Children's"), N_("Comedy"), N_("Crime")),
+    *(N_("Documentary"), N_("Drama"), N_("Fantasy"), N_("Film noir"), N_("Horror"), N_("IMAX"), N_("Musical")),
     *(N_("Mystery"), N_("Romance"), N_("Sci-Fi"), N_("Thriller"), N_("War"), N_("Western")),
 }
+GENRE_TITLES = {"Children": "Children's", "Film-Noir": "Film noir"}  # genre in the data → its title, one of GENRES
 # positions inside "://", "www." and "@example.org"
 _IN_URL = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGNORECASE)
 
@@ -94,8 +106,8 @@ def year_range(oldest: int | None, newest: int | None) -> str:
 
 
 def item_kind(noun: Noun) -> str:
-    """Return "films" or "items"."""
-    return _(NOUNS[noun])
+    """Return "films" or "items", also if the open data set has the other noun."""
+    return film_translation(NOUNS[noun])
 
 
 def item_count(n: int, noun: str) -> str:
@@ -114,12 +126,13 @@ def display_tag(name: str) -> str:
     """Return a genre or a decade ("1990s") in the visitor's language. Other tags stay as users wrote them."""
     if decade := re.fullmatch(r"(\d{4})s", name):
         return _("{year}s", year=decade[1])
-    return _(name) if name in GENRES else name
+    title = GENRE_TITLES.get(name, name)
+    return _(title) if title in GENRES else name
 
 
 def display_group(name: str) -> str:
     """Return the name of a group of films or users, such as "widely watched", in the visitor's language."""
-    return display_tag(name) if re.fullmatch(r"\d{4}s", name) else _(name)
+    return display_tag(name) if re.fullmatch(r"\d{4}s", name) else _(GENRE_TITLES.get(name, name))
 
 
 def running_time(minutes: int | None) -> str:

@@ -76,6 +76,11 @@ def _translate(singular: str, plural: str = "", n: int = 1) -> str:
     return catalog.ngettext(singular, plural, n) if plural else catalog.gettext(singular)
 
 
+def film_translation(text: str) -> str:
+    """Return the translation of a text about films, also if the open data set is of other items."""
+    return translations(current_language(), "film").gettext(text)
+
+
 def set_language() -> None:
     """Set the language of a new visitor to the language of the browser, unless the URL has set it."""
     if st.session_state.get("lang") not in LANGUAGES:

@@ -222,7 +222,7 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
         return history.user_history(dataset, users.user_row(dataset, user))
     except ServingError:
         st.caption(
-            _("There is no person {number}: some numbers are missing.", number=user)
+            _("There is no person {number}. Not every number is used.", number=user)
             if dataset.user_names is None
             else _("There is no person of that name.")
         )
@@ -234,7 +234,7 @@ def user_popover(
 ) -> None:
     """Show a popover with `user_input` and a button that calls `on_use` with the user's history."""
     open_key = f"{key}-open"
-    panel = popover(_("By number"), open_key, "tag", help)
+    panel = popover(_("Choose a person"), open_key, "tag", help)
     if panel.open:
         with panel, popover_content(open_key):
             if user := user_input(dataset, key, input_help):

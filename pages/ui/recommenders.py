@@ -258,7 +258,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
                 st.switch_page(TRAIN_PAGE)
     errors.show_command(predictors.training_command(name, dataset.name))
     if quick := _quick_titles(dataset.name):
-        st.caption(_("These take seconds and are fitted when you choose them: {models}.", models=join_escaped(quick)))
+        st.caption(_("These are fitted in seconds when you choose them: {models}.", models=join_escaped(quick)))
 
 
 def _quick_titles(dataset_name: str) -> list[str]:

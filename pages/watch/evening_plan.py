@@ -112,5 +112,5 @@ def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep], films: tuple[
         del st.session_state.evening
 
     with st.container(horizontal=True, gap="small"):
-        button(_("Add all to my films"), "plan-add", "playlist_add", add_all, disabled=not steps)
+        button(_("Add all to your films"), "plan-add", "playlist_add", add_all, disabled=not steps)
         button(_("Start over"), "plan-afresh", "restart_alt", start_over, disabled=not decisions.rejected)

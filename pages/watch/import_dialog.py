@@ -153,7 +153,8 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
             entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
             st.markdown(f"**{format.escape_markdown(part.file)}** · {source} · {entries}")
         for note in part.notes:
-            st.caption(format.escape_markdown(f"{localize(note)}."))
+            text = localize(note)
+            st.caption(format.escape_markdown(f"{text[:1].upper()}{text[1:]}."))
         _ask_questions(importing, part, file_id)
     return parts
 
@@ -210,7 +211,7 @@ def _column_menus(
     """
     n_columns = len(question.header)
     headings = [heading or name for heading, name in zip(question.header, question.names, strict=True)]
-    column_labels = {"": _("in no column")} | dict(zip(question.names, headings, strict=True))
+    column_labels = {"": _("not in this file")} | dict(zip(question.names, headings, strict=True))
 
     def menu(name: str, label: str, options: Sequence[Any], format_func: Callable[[Any], str], width: int) -> None:
         key = f"{name}-{file_id}"

@@ -120,11 +120,11 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
     if n_overlaps := int((rows["high"].iloc[1:] >= best.low).sum()):
         note = ngettext(
             (
-                "These films are too few for a clear result: the interval of {n} other recommender overlaps with "
+                "There are too few films for a clear result: the interval of {n} other recommender overlaps with "
                 "that of the best one."
             ),
             (
-                "These films are too few for a clear result: the intervals of {n} other recommenders overlap with "
+                "There are too few films for a clear result: the intervals of {n} other recommenders overlap with "
                 "that of the best one."
             ),
             n_overlaps,

@@ -155,8 +155,8 @@ def _thumbs(film: Film) -> None:
     """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
     stars, name = session.rating(film), format.escape_markdown(film.label)
     liked, disliked = stars is not None and stars >= MIN_LIKED_STARS, stars is not None and stars < MIN_LIKED_STARS
-    like = _("Remove your like of {film}", film=name) if liked else _("I liked {film}", film=name)
-    dislike = _("Remove your dislike of {film}", film=name) if disliked else _("I did not like {film}", film=name)
+    like = _("Remove your thumbs up for {film}", film=name) if liked else _("I liked {film}", film=name)
+    dislike = _("Remove your thumbs down for {film}", film=name) if disliked else _("I did not like {film}", film=name)
 
     def rate(new_stars: float | None, key: str) -> None:
         session.rate(film, new_stars)
@@ -273,4 +273,4 @@ def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
                 len(films),
             )
             st.caption(text)
-            button(_("Replace my films"), "surprise", icon, fill, "surprise")
+            button(_("Replace your films"), "surprise", icon, fill, "surprise")

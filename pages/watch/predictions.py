@@ -142,7 +142,7 @@ def _explain_probabilities(recommended: RecommendationList) -> None:
         return
     request = recommended.request
     if request.filters.restricts or request.unwanted:
-        candidates = ngettext("{n:,} film that passes your filters", "{n:,} films that pass your filters", n)
+        candidates = ngettext("{n:,} film that matches your filters", "{n:,} films that match your filters", n)
     elif request.filters.hide_seen and request.history:
         candidates = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
     else:
@@ -353,11 +353,11 @@ def _explain_empty_list(dataset: Dataset, request: Request) -> None:
         blocking = blocking_filters(film_features(dataset), request.filters, request.history, request.unwanted)
         text = (
             _(
-                "No film passes all your filters. Change one of these: {filters}.",
+                "No film matches all your filters. Change one of these: {filters}.",
                 filters=", ".join(_(FILTER_LABELS[name]) for name in blocking),
             )
             if blocking
-            else _("No film passes your filters, and changing a single filter is not enough. Reset all filters.")
+            else _("No film matches your filters, and changing a single filter is not enough. Reset all filters.")
         )
         st.info(text, icon=":material/filter_alt:")
         button(_("Reset filters"), "reset-here", "filter_alt_off", _reset_filters)

@@ -19,7 +19,7 @@ MAX_RESULTS = 8
 MISSING_TEXTS = {
     Missing.ENCODER: N_("The language model for this search is not downloaded yet."),
     Missing.VECTORS: N_("The films of this data set are not prepared for this search yet."),
-    Missing.LIBRARY: N_("The package sentence-transformers for this search is not installed."),
+    Missing.LIBRARY: N_("This search needs the package sentence-transformers, which is not installed."),
 }
 
 

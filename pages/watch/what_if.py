@@ -1,6 +1,6 @@
 """The panel of Watch next that shows how the recommendations change if a film is removed or moved.
 
-The visitor's list stays as it is until a click on “Change my list”.
+The visitor's list stays as it is until a click on “Apply to your list”.
 """
 
 from collections import Counter
@@ -84,7 +84,7 @@ def _show_changes(predictor: Predictor, request: Request, changed: Request) -> N
         session.set_films(changed.history)
         st.rerun()  # the whole page, not only the fragment
 
-    button(_("Change my list"), "what-if-apply", "check", change_list)
+    button(_("Apply to your list"), "what-if-apply", "check", change_list)
 
 
 _cached_rank_changes = cache.cached_for_predictor()(rank_changes)

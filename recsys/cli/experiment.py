@@ -111,8 +111,8 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
     # order: "ascending" film ids, or "hash" if the file was written from a hash table per user, see `file_order`
     lines = [
         f"order of ratings within one second: {result['order'] or 'neither film ids nor a hash table'}",
-        f"rated in the same second as the film before: {result['share']:.1%} of all films, "
-        f"{result['targets']:.1%} of the held-out films",
+        f"given in the same second as the rating before: {result['share']:.1%} of all ratings, "
+        f"{result['targets']:.1%} of those of held-out films",
         f"consecutive films in descending order: {descending['same second']:.2%} of {pairs['same second']:,} pairs of "
         f"one second, {descending['alone']:.2%} of {pairs['alone']:,} pairs of films that are alone in their second",
     ]

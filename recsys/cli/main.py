@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from recsys.cli.terminal import escape_controls, safe_output
 from recsys.config import ConfigError
-from recsys.errors import Message, RecsysError
+from recsys.errors import Message, RecsysError, disk_advice
 from recsys.progress import Cancelled
 
 COMMANDS = {  # name: (module of recsys.cli with an `options.Command` of this name, help)
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         if error.errno not in DISK_ERRORS:
             raise
-        return _fail(f"{error.filename or 'disk'}: {error.strerror}; make room, or set RECSYS_HOME")
+        return _fail(f"{error.filename or 'disk'}: {error.strerror}; {disk_advice(error)}")
     except KeyboardInterrupt:
         return _fail("stopped", 130)  # 128 + SIGINT, as a shell reports it
     except Cancelled:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from recsys.cli.options import command, conf
 from recsys.config import Count
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, os_error_reason
 
 if TYPE_CHECKING:
     from recsys.serving.recommend import Recommendation
@@ -71,10 +71,15 @@ def recommend(
         elif titles:
             films, notes = parse_titles(TitleIndex(data.catalog, data.counts), titles)
         elif user_row is None:
-            notes = ["no films given, so these are the recommendations for a new user"]
+            notes = [f"no {data.noun}s given, so these are the recommendations for a new user"]
         loaded_predictor = predictor.load(model, data, report)
         if out:
-            users.write_table(users.recommend_for_all(loaded_predictor, k, filters, report), out)
+            lists = users.recommend_for_all(loaded_predictor, k, filters, report)
+            try:
+                users.write_table(lists, out)
+            except OSError as error:
+                text = "cannot write {path}: {reason}; choose another file for --out"
+                raise RecsysError(text, path=out, reason=os_error_reason(error)) from error
             print(f"{out}: {k} recommendations for each of {data.n_users:,} users")
             return
     request = Request(tuple(films), k, filters, ratings=ratings)
@@ -84,7 +89,7 @@ def recommend(
     for note in notes:
         print(note, file=sys.stderr)
     records = [as_record(recommendation) for recommendation in recommendations]
-    print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else table(recommendations))
+    print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else table(recommendations, data.noun))
 
 
 def read_history(path: Path) -> bytes:
@@ -96,11 +101,11 @@ def read_history(path: Path) -> bytes:
         return file.read(MAX_FILE_BYTES + 1)
 
 
-def table(recommendations: Sequence["Recommendation"]) -> str:
+def table(recommendations: Sequence["Recommendation"], noun: str = "film") -> str:
     """Return a table with rank, title, genres, and the probability or, if the model has none, the score."""
     if not recommendations:
-        return "no film is left to recommend"
-    rows = [("", "film", "genres", "score" if recommendations[0].probability is None else "probability")]
+        return f"no {noun} is left to recommend"
+    rows = [("", noun, "genres", "score" if recommendations[0].probability is None else "probability")]
     for row in recommendations:
         value = f"{row.score:.3f}" if row.probability is None else f"{row.probability:.2%}"
         rows.append((str(row.rank), row.film.label, row.film.genres.replace("|", ", "), value))

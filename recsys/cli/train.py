@@ -1,5 +1,6 @@
 """The command `train`. Every setting of a recommender is a flag, whose help is the comment beside the field."""
 
+import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import field
@@ -71,11 +72,13 @@ class Train(Options, Generic[Config]):
         training_part = parts.train
         if self.also:  # a split by date ("dates") must not learn from later ratings of the added users
             last_time = int(training_part.interactions.timestamp.max()) if "dates" in parts.description else None
-            training_part = add_users_from(datasets.load(self.also), training_part, dataset, last_time)
+            training_part = add_users_from(datasets.ensure(self.also, report), training_part, dataset, last_time)
         device = devices.choose(self.device)
         folder = paths.checkpoint(self.dataset, splitting.name, self.model, self.seed)
         run_folder = RunFolder(folder)
         with distributed.process_group(device), run_folder.lock():
+            if self.resume and not run_folder.state_path.exists():
+                self._check_new_training(folder)
             model = recommender.model(self.settings)
             checkpoints.attach_members(model, dataset, self.seed, report, splitting)
             options = RunOptions(
@@ -100,6 +103,22 @@ class Train(Options, Generic[Config]):
         if self.ship:
             checkpoints.ship(self.model, self.dataset, self.seed, splitting)
         return folder
+
+    def _check_new_training(self, folder: Path) -> None:
+        """Raise TrainingError if --resume would replace a trained recommender. Else print that the training is new."""
+        from recsys.checkpoints import META
+        from recsys.training import distributed
+        from recsys.training.trainer import TrainingError
+
+        if (folder / META).exists():
+            text = (
+                "there is no stopped training of {model} on {dataset} with seed {seed}, only a finished one; to train "
+                "again, leave out --resume"
+            )
+            raise TrainingError(text, model=self.model, dataset=self.dataset, seed=self.seed)
+        if distributed.rank() == 0:
+            run = f"{self.model} on {self.dataset} with seed {self.seed}"
+            print(f"there is no stopped training of {run}; it starts from the beginning", file=sys.stderr)
 
 
 def train(arguments: Sequence[str]) -> Train:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pandas as pd
 
-from recsys.data.dataset import PROFILE_COLUMNS, Catalog, DataError, Dataset, Interactions, Ties
+from recsys.data.dataset import PROFILE_COLUMNS, Catalog, DataError, Dataset, Interactions, Noun, Ties
 from recsys.data.tags import Tags
 from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_keys, user_time_order
 from recsys.errors import Message
@@ -37,7 +37,9 @@ class RawRatings:
         return replace(self, **columns)
 
 
-def assemble(name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: Ties = "file") -> Dataset:
+def assemble(
+    name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: Ties = "file", noun: Noun = "film"
+) -> Dataset:
     """Sort ratings by user and time, and move the films with fewer than `min_ratings` ratings to `Catalog.infrequent`.
 
     Users of the result are sorted by original id, items by film id. With ties="drawn", ratings with equal user and time
@@ -53,6 +55,11 @@ def assemble(name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: T
     order = order[is_frequent[film_row[order]]]  # without the ratings of infrequent films
     if not len(order):
         text = "{name}: no film has at least {min_ratings} ratings, so there is nothing to learn from"
+        if noun == "item":
+            text = (
+                "{name}: no item has at least {min_ratings} events, so there is nothing to learn from; use a lower "
+                "--min-ratings"
+            )
         raise DataError(text, name=name, min_ratings=min_ratings)
     item_of_film_row = (np.cumsum(is_frequent) - 1).astype(np.int32)  # only valid for frequent films
     item = item_of_film_row[film_row[order]]
@@ -68,7 +75,7 @@ def assemble(name: str, raw: RawRatings, min_ratings: int = MIN_RATINGS, ties: T
             user_id = profiles.index[profiles.index.duplicated()][0]
             raise DataError("person {user_id} is described twice", user_id=user_id)
         profiles = profiles.reindex(user_ids, fill_value="").reset_index(drop=True)
-    return Dataset(name, Catalog(movies, infrequent, raw.tags), events, user_ids, ties, profiles)
+    return Dataset(name, Catalog(movies, infrequent, raw.tags), events, user_ids, ties, profiles, noun=noun)
 
 
 def _film_rows(ids: pd.Index, movie: np.ndarray) -> np.ndarray:

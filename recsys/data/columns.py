@@ -116,6 +116,11 @@ def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
     return numbers, np.isfinite(numbers)
 
 
+def with_decimal_points(cells: pd.Series) -> pd.Series:
+    """Return cells in which numbers with a decimal comma have a decimal point: "4,5" → "4.5"."""
+    return cells.str.replace(r"^([+-]?\d+),(\d+)$", r"\1.\2", regex=True)
+
+
 def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
     """Parse times in the format of most cells.
 
@@ -132,7 +137,8 @@ def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
         seconds = numbers / UNITS[unit]
         is_valid = is_number & (seconds > MIN_TIME) & (seconds < MAX_TIME)
         return np.where(is_valid, seconds, 0), is_valid, unit
-    return _parse_dates(cells.str.replace("/", "-", regex=False), "ISO8601")
+    dates = cells.str.replace("/", "-", regex=False).str.replace(r" ?(UTC|GMT)$", "Z", regex=True)
+    return _parse_dates(dates, "ISO8601")
 
 
 def _parse_dates(cells: pd.Series, date_format: str) -> tuple[np.ndarray, np.ndarray, str]:

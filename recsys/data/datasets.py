@@ -33,16 +33,17 @@ class Row(NamedTuple):
 def table() -> list[Row]:
     """List the published data sets and the data sets that the user added.
 
-    Counts are of the prepared data set. If a published data set is not prepared, they are the published counts.
+    Published data sets have their published counts. The user's own data sets, and data sets prepared from another
+    archive, have the counts of the training data, without infrequent items and their ratings.
     """
     rows, local_names = [], prepared_names()
     own_names = [name for name in local_names if name not in SETS]
     for name in (*SETS, *own_names):
         entry, meta = SETS.get(name), prepared.metadata(name)
         counts = (entry.people, entry.films, entry.ratings) if entry else (0, 0, 0)
-        if meta:
-            n_films = meta["items"] + meta["left_out"]  # left out: the infrequent films
-            counts = (meta["people"], n_films, meta["ratings"])
+        is_official = meta and meta["archive"].get("official")
+        if meta and not (entry and is_official):
+            counts = (meta["people"], meta["items"], meta["ratings"])
         licence, megabytes = (entry.licence, entry.megabytes) if entry else ("yours", None)
         rows.append(Row(name, *counts, megabytes, licence, name in local_names))
     return rows
@@ -53,9 +54,7 @@ def load(name: str) -> Dataset:
 
     Raises MissingData if it is damaged or not on this machine, and DataError if there is no such data set.
     """
-    names = dict.fromkeys((*SETS, *prepared_names()))  # without repeats
-    if name not in names:
-        raise DataError("no data set is called {name}; choose one of: {sets}", name=name, sets=", ".join(names))
+    check_exists(name)
     try:
         dataset = prepared.load(name)
     except MissingData as error:
@@ -64,6 +63,13 @@ def load(name: str) -> Dataset:
         text = "{name} was not prepared from the archive that comes with the project"
         raise MissingData(text, how_to_get(name), name=name)
     return dataset
+
+
+def check_exists(name: str) -> None:
+    """Raise DataError if no data set has this name: published, or on this machine."""
+    names = dict.fromkeys((*SETS, *prepared_names()))  # without repeats
+    if name not in names:
+        raise DataError("no data set is called {name}; choose one of: {sets}", name=name, sets=", ".join(names))
 
 
 def differs_from_bundled(name: str) -> bool:

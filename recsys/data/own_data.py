@@ -44,6 +44,7 @@ _COUNTED = {  # key of `Checked.counts` → text
     "incomplete": N_("rows left out because a person or an item is missing"),
     "untimed": N_("rows left out because their time cannot be read"),
     "duplicates": N_("repeated rows (same person, item and time), which count once"),
+    "repeated_rows": N_("repeated rows of the same person and item, which are kept as further events"),
     "repeated_items": N_("repeated events of the same person and item at other times, which are kept"),
     "unrated": N_("rows without a rating, which get the mean of the other ratings"),
     "unsorted": N_("rows that are earlier than a previous row (the events of each person are sorted by time)"),
@@ -151,9 +152,15 @@ def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role])
     if "time" in roles and "time" not in assigned and times:
         assigned["time"] = times[0]
     remaining = [name for name in remaining if name != assigned.get("time")]
-    if "rating" in roles and remaining and columns.parse_numbers(table.rows[remaining[0]])[1].mean() > 0.5:
+    if "rating" in roles and remaining and columns.parse_numbers(_number_cells(table, remaining[0]))[1].mean() > 0.5:
         assigned["rating"] = remaining[0]
     return assigned
+
+
+def _number_cells(table: Table, column: str) -> pd.Series:
+    """Return the cells of a column of numbers. Decimal commas are replaced by points, if the table can have them."""
+    cells = table.rows[column].str.strip()
+    return columns.with_decimal_points(cells) if table.can_have_decimal_commas else cells
 
 
 def _has_fractions(cells: pd.Series) -> bool:
@@ -195,7 +202,8 @@ def check(
         if 2 * is_valid.sum() < len(is_valid):
             raise DataError(
                 "{name}: {example!r} in its column {column} cannot be read as a time; write seconds "
-                "since 1970 or dates such as 2024-01-31, or import no times: --time-col none",
+                "since 1970 or dates such as 2024-01-31, or use the order of the rows as the order of events: "
+                "--time-col none",
                 name=table.name,
                 example=next(iter(cells("time")[is_complete & ~is_valid]), ""),
                 column=column_names["time"],
@@ -206,7 +214,8 @@ def check(
     if not is_used.any():
         text = "{name} has no row with a person and an item; choose another file or other columns"
         raise DataError(text, name=table.name)
-    rating, is_rated = _ratings(cells("rating") if "rating" in column_names else None, len(is_used))
+    rating_cells = _number_cells(table, column_names["rating"]) if "rating" in column_names else None
+    rating, is_rated = _ratings(rating_cells, len(is_used))
     used_rows = slice(None) if is_used.all() else is_used  # a slice does not copy the columns
     user, user_ids, user_names = _ids(cells("user")[used_rows])
     item, item_ids, item_names = _ids(cells("item")[used_rows])
@@ -244,8 +253,13 @@ def _messages(
     counts: dict[str, int],
 ) -> list[Message]:
     """Return `Checked.messages`."""
-    text = "{rows:,} rows: {people:,} people, {items:,} items, {events:,} events"
-    size = Message(text, rows=counts["rows"], people=counts["people"], items=counts["items"], events=counts["events"])
+    size = Message(
+        "{rows}: {people}, {items}, {events}",
+        rows=Message("{n:,} row", plural="{n:,} rows", n=counts["rows"]),
+        people=Message("{n:,} person", plural="{n:,} people", n=counts["people"]),
+        items=Message("{n:,} item", plural="{n:,} items", n=counts["items"]),
+        events=Message("{n:,} event", plural="{n:,} events", n=counts["events"]),
+    )
     role_messages = []
     for role, name in column_names.items():
         column = name if table.has_header else Message("column {n}", n=name)
@@ -309,13 +323,12 @@ def _sort(
 ) -> tuple[np.ndarray, dict[str, int]]:
     """Sort rows by user and time, and drop duplicates. Return row numbers (E,), and counts for `Checked`.
 
-    Rows with equal user and time are sorted by `keys` (R,). If `keys` is None, there are no times, and the rows of a
-    user keep their order.
+    Rows with equal user and time are sorted by `keys` (R,). If `keys` is None, there are no times. The rows of a user
+    then keep their order, and each row is an event.
     """
     order = np.argsort(user, kind="stable")
     if keys is None:
-        repeated = is_duplicate(user[order], item[order])
-        return order[~repeated], {"duplicates": int(repeated.sum())}
+        return order, {"repeated_rows": int(is_duplicate(user, item).sum())}
     n_unsorted = int((equals_previous(user[order]) & (np.diff(time[order]) < 0)).sum())
     order = np.lexsort((keys, time, user))
     repeated = is_duplicate(user[order], item[order], time[order])
@@ -419,7 +432,7 @@ def _genres(cells: list[str]) -> list[str]:
 def check_name(name: str) -> None:
     """Raise DataError for a name that is invalid or taken."""
     if not NAME.fullmatch(name) or name.endswith("."):
-        text = "{name!r} is not a valid name for a data set; use at most 40 letters, digits, dots and dashes"
+        text = "{name!r} is not a valid name for a data set; use at most 40 Latin letters, digits, dots and dashes"
         raise DataError(text, name=name)
     if name.casefold() in datasets.SETS or name.casefold() in RESERVED_NAMES:
         raise DataError("the name {name} is reserved; choose another one", name=name)
@@ -446,7 +459,7 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
     with exclusive_folder(paths.downloads() / "own"):
         if paths.prepared(name).exists() and not (overwrite and is_own(name)):
             raise DataError("a data set called {name} exists already; choose another name, or add --replace", name=name)
-        dataset = assemble(name, checked.raw, min_ratings)
+        dataset = assemble(name, checked.raw, min_ratings, noun=checked.noun)
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
         dataset = replace(dataset, ties="drawn" if checked.time_format else "rows", user_names=names, noun=checked.noun)
         prepared.save(dataset, {"file": source, "own": True, "fewest": min_ratings})
@@ -460,7 +473,10 @@ def describe_dropped(checked: Checked, dataset: Dataset) -> str:
     events = checked.counts["events"] - len(dataset.interactions)
     if not events:
         return ""
-    return f"left out: {items:,} items with too few events, {events:,} events, and {people:,} people who had no others"
+    item_text, event_text = ("item" if items == 1 else "items"), ("event" if events == 1 else "events")
+    people_text = "person" if people == 1 else "people"
+    left_out = f"{items:,} {item_text} with too few events, {events:,} {event_text}, and {people:,} {people_text}"
+    return f"left out: {left_out} who had no others"
 
 
 def remove(name: str) -> None:

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, NotRequired
+from types import SimpleNamespace
+from typing import IO, Any, Literal, NotRequired
 
 import numpy as np
 import pandas as pd
@@ -167,7 +168,7 @@ def _files(dataset: Dataset) -> Mapping[str, storage.Content]:
     arrays["user_ids"] = dataset.user_ids
     films = pd.concat([catalog.movies.assign(left_out=False), catalog.infrequent.assign(left_out=True)])
     files: dict[str, storage.Content] = {
-        f"{column}.npy": partial(np.save, arr=array, allow_pickle=False) for column, array in arrays.items()
+        f"{column}.npy": partial(_write_array, array) for column, array in arrays.items()
     }
     files |= {"tag_words.json": _json(tags.texts), "films.csv": _csv(films)}
     if dataset.user_profiles is not None:
@@ -175,6 +176,12 @@ def _files(dataset: Dataset) -> Mapping[str, storage.Content]:
     if dataset.user_names is not None:
         files["user_names.json"] = _json(dataset.user_names.tolist())
     return files
+
+
+def _write_array(array: np.ndarray, file: IO[bytes]) -> None:
+    """Write an array as .npy. On a full disk, NumPy's own write to a file would raise an OSError without errno."""
+    stream: Any = SimpleNamespace(write=file.write)  # NumPy writes chunks to objects that are not files
+    np.save(stream, array, allow_pickle=False)
 
 
 def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dataset:

@@ -50,6 +50,7 @@ class Table:
     rows: pd.DataFrame  # (R, C) str, "" for missing values
     has_header: bool
     encoding_guessed: bool = False
+    can_have_decimal_commas: bool = False  # whether it is delimited text with a separator other than the comma
     is_ambiguous: bool = False  # whether the file can also be a sequence file, see `_layout`
 
 
@@ -85,8 +86,16 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
         layout = _layout(_sample(text))
         if layout == "sequences":
             return Table(name, _sequences(text), has_header=False, encoding_guessed=guessed)
-        table = _delimited(name, text, SEPARATOR_NAMES.get(separator, separator) or detect_separator(name, text))
-        return replace(table, encoding_guessed=guessed, is_ambiguous=layout == "ambiguous" and not table.has_header)
+        separator = SEPARATOR_NAMES.get(separator, separator) or detect_separator(name, text)
+        table = _delimited(name, text, separator)
+        is_ambiguous = layout == "ambiguous" and not table.has_header
+        can_have_decimal_commas = separator != ","
+        return replace(
+            table,
+            encoding_guessed=guessed,
+            can_have_decimal_commas=can_have_decimal_commas,
+            is_ambiguous=is_ambiguous,
+        )
     except NoTextError as error:
         raise DataError("{name} {message}; parquet and gzip are read too", name=name, message=error.message) from error
     except READ_ERRORS as error:

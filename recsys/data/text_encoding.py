@@ -20,7 +20,7 @@ BYTE_ORDER_MARKS = {  # mark → encoding; longer marks first, because UTF-32 be
     codecs.BOM_UTF8: "utf-8-sig",
 }
 FALLBACK = "cp1252"
-GUESSED_WARNING = N_("It is not in UTF-8, so it was read as Windows-1252; check that accents are right")
+GUESSED_WARNING = N_("the file is not in UTF-8, so it was read as Windows-1252; check that accented letters look right")
 MAX_SAMPLE = 20_000  # characters outside ASCII that are checked
 MAX_ODD_SHARE = 0.25  # of the checked characters
 _NON_ASCII = re.compile(r"[^\0-\x7f]")

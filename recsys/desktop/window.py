@@ -136,11 +136,14 @@ def show_in_browser(address: str, server: subprocess.Popen) -> None:
 
 
 def free_port(port: int) -> int:
-    """Return `port`, or any free port if it is 0. Raises ServerError if the port is in use."""
+    """Return `port`, or any free port if it is 0. Raises ServerError if the port cannot be used."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # accept a port whose server has just ended
         try:
             probe.bind(("127.0.0.1", port))
+        except PermissionError as error:
+            text = "this account may not use port {port}; choose a port above 1023, or omit --port"
+            raise ServerError(text, port=port) from error
         except OSError as error:
             raise ServerError("port {port} is not free; omit --port to use any free port", port=port) from error
         return int(probe.getsockname()[1])

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from recsys.data import datasets
 from recsys.data.dataset import Dataset, Queries, Split, Ties
 from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
+REPEATS = "repeats"  # key of the rule for targets that are also in the history, in result files of data with repeats
 EXCLUDED = "hidden"  # key of the excluded items in result files; not the held-out film, which pages call hidden
 
 # (training counts (I,), excluded items, n, random generator) → n items
@@ -27,7 +29,8 @@ class ProtocolError(RecsysError):
 class Protocol:
     """How a data set is split, and which items a target is ranked against.
 
-    To add a protocol, add an object to PROTOCOLS and translate its texts in assets/locale/uk.po.
+    To add a protocol, add an object to PROTOCOLS and its name to `jobs.queue.ProtocolName`, and translate its texts in
+    the catalogues of assets/locale.
     """
 
     name: str  # on the command line and in folder names
@@ -52,9 +55,21 @@ class Protocol:
         return self.splitting(dataset, seed)
 
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
-        """Return `rules`, the order of ties in a data set and, for a split by date, the dates. Raises as `split`."""
-        description = {name: value for name, value in self.split(dataset).description.items() if name != "name"}
-        return {"order": ORDERS[dataset.ties]} | self.rules | description
+        """Return `rules`, the order of ties in a data set and, for a split by date, the dates. Raises as `split`.
+
+        If targets are also in their histories, the rule REPEATS is added. If the user's own data set has a minimum
+        number of ratings, the rule "filter" states that films were removed.
+        """
+        split = self.split(dataset)
+        description = {name: value for name, value in split.description.items() if name != "name"}
+        histories_and_targets = zip(split.test.queries.histories, split.test.targets, strict=True)
+        has_repeats = not self.n_candidates and any(
+            (history == target).any() for history, target in histories_and_targets
+        )
+        repeats_rule = {REPEATS: REPEATS_RULE} if has_repeats else {}
+        has_infrequent = len(dataset.catalog.infrequent) > 0 and datasets.min_ratings(dataset.name) > 1
+        filter_rule = {"filter": OWN_FILTER_RULE} if has_infrequent and dataset.name not in datasets.SETS else {}
+        return {"order": ORDERS[dataset.ties]} | self.rules | filter_rule | repeats_rule | description
 
     def shorten(self, queries: Queries) -> Queries:
         """Return the queries with only the `n_newest` items and without users, or `queries` if `n_newest` is 0."""
@@ -121,7 +136,9 @@ ORDERS: dict[Ties, str] = {
     ),
     "rows": "events sorted by user, in the order of the rows, because the file has no times",
 }
-COMMON_RULES = {"score_ties": "items with the same score rank above the target"}
+REPEATS_RULE = "if the user has watched the target before, all films compete with it, and none is excluded"
+OWN_FILTER_RULE = "films with fewer ratings than the minimum that was set for this data set are removed"
+COMMON_RULES = {"score_ties": "films with the same score rank above the target"}
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {
     "split": (
         "leave-one-out: the last film of each user is the test target, the film before it is the validation "

@@ -45,10 +45,12 @@ def rank_held_out(
 ) -> HeldOutRanks:
     """Rank each held-out item among the items that compete with it under the protocol.
 
-    Items whose score equals the score of the held-out item are ranked before it. In lists, items with equal scores are
-    in item order. Sampled protocols give no lists. With `protocol.n_newest`, the model gets shortened histories, but
-    all items of the whole histories are excluded. Each process that `torchrun` started ranks a part of the queries, and
-    all processes return the whole result. `dataset` is the whole data set, and `seed` the training seed.
+    Items whose score equals the score of the held-out item are ranked before it. If the held-out item is also in the
+    history, no item is excluded, except under sampled protocols. Lists never have items of the history. In lists, items
+    with equal scores are in item order. Sampled protocols give no lists. With `protocol.n_newest`, the model gets
+    shortened histories, but all items of the whole histories are excluded. Each process that `torchrun` started ranks a
+    part of the queries, and all processes return the whole result. `dataset` is the whole data set, and `seed` the
+    training seed.
 
     Raises ScoreError if the scores are not finite numbers of shape (B, I), and ProtocolError if the data set is too
     small for the protocol.
@@ -78,8 +80,8 @@ def rank_held_out(
                 ranking = Ranking.from_scores(row_scores, history, model.log_probabilities)
                 if with_lists:
                     lists[row], probabilities[row] = _top(ranking)
-                if (history == target).any():  # the target is in the history too, but must not be excluded
-                    ranking = Ranking.from_scores(row_scores, history[history != target])
+                if (history == target).any():  # excluding only the other items would make the target easy to find
+                    ranking = Ranking.from_scores(row_scores)
                 target_ranks[row] = ranking.rank_ties_last(target)
         report({"stage": "rank", "done": rows.stop, "total": n_queries})
     # of a dummy query, because a process without a batch must also take part in the sum of the probabilities

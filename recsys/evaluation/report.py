@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from recsys import checkpoints, errors
-from recsys.data.datasets import DEFAULT_DATASET
+from recsys.data.datasets import DEFAULT_DATASET, check_exists
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import protocols, published_figures, results, significance
 from recsys.evaluation.protocols import menu_position
@@ -35,8 +35,9 @@ def format_report(
 ) -> str:
     """Return the results of data sets and protocols as Markdown. An empty selection means all.
 
-    `brief` selects only leaderboards, as in docs/results.md. Leaderboards get a column with the headline metric under
-    `other_protocol`. `warn` is called with an error for each skipped result. Raises ResultError without results.
+    `brief` selects only leaderboards, as in docs/results.md. Several leaderboards get headings. A leaderboard gets a
+    column with the headline metric under `other_protocol`. `warn` is called with an error for each skipped result.
+    Raises ResultError without results, and DataError for an unknown data set.
     """
     documents_by_board = {
         (dataset, protocol): results.documents(dataset, protocol, warn)
@@ -45,15 +46,24 @@ def format_report(
     }
     if not any(documents_by_board.values()):
         selected = (datasets[0] if datasets else DEFAULT_DATASET, protocol_names[0] if protocol_names else "full")
+        for name in datasets:
+            check_exists(name)
         dataset, protocol = next(iter(documents_by_board), selected)  # a board without valid results, if any
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("there are no results for this version of the data yet", command)
-    format_board = leaderboard if brief else section
-    return "\n\n".join(
-        format_board(dataset, protocol, documents, other_protocol)
-        for (dataset, protocol), documents in documents_by_board.items()
-        if documents
-    )
+    boards = [(*board, documents) for board, documents in documents_by_board.items() if documents]
+    format_board = leaderboard if brief and len(boards) == 1 else _titled_leaderboard if brief else section
+    return "\n\n".join(format_board(*board, other_protocol) for board in boards)
+
+
+def _title(dataset: str, protocol: str) -> str:
+    """Return the heading of a board."""
+    return f"## {dataset}, protocol {protocol}"
+
+
+def _titled_leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
+    """Return a leaderboard with a heading."""
+    return f"{_title(dataset, protocol)}\n\n{leaderboard(dataset, protocol, documents, other_protocol)}"
 
 
 def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
@@ -61,7 +71,7 @@ def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_
     n_users, rules = documents[0]["users"], documents[0]["protocol"].items()
     noise = f" With fewer than {FEW_USERS} people, differences between recommenders are noise."
     parts = [
-        f"## {dataset}, protocol {protocol}",
+        _title(dataset, protocol),
         f"Measured on {n_users:,} people.{noise if n_users < FEW_USERS else ''}",
         "; ".join(f"{name}: {rule}" for name, rule in rules if name != "name") + ".",
         leaderboard(dataset, protocol, documents, other_protocol),

@@ -199,9 +199,13 @@ def training_log(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OU
 def population_key(document: dict[str, Any]) -> str:
     """Return a text that identifies the evaluated users: data fingerprint, number of users, rules of the protocol.
 
-    Rules that are texts are left out, because their wording may change between versions.
+    The wording of rules may change between versions, so rules that are texts are left out. Only the existence of the
+    rule REPEATS counts, because older versions had another rule for repeated targets.
     """
-    settings = {name: rule for name, rule in document["protocol"].items() if not isinstance(rule, str)}
+    rules = document["protocol"]
+    settings = {name: rule for name, rule in rules.items() if not isinstance(rule, str)}
+    if protocols.REPEATS in rules:
+        settings[protocols.REPEATS] = True
     return json.dumps([document["fingerprint"], document["users"], settings], sort_keys=True)
 
 

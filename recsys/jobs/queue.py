@@ -26,7 +26,7 @@ from recsys.config import Seed, config_class, from_document, replace_settings
 from recsys.errors import N_, Message, RecsysError, disk_errors
 from recsys.progress import read_epochs
 
-ProtocolName = Literal[  # as in evaluation.protocols
+ProtocolName = Literal[  # as in evaluation.protocols.PROTOCOLS, in the same order; a test compares them
     "full", "untied", "short-1", "short-2", "short-3", "short-5", "short-10", "favourites-1", "favourites-2",
     "favourites-3", "favourites-5", "favourites-10", "popularity-100", "uniform-100", "time",
 ]  # fmt: skip

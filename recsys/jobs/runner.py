@@ -82,7 +82,7 @@ def _train(job: Job) -> int:
 def command(job: Job) -> list[str]:
     """Return the command line that trains a job."""
     options = ["--dataset", job.dataset, "--protocol", job.protocol, "--seed", str(job.seed), "--device", job.device]
-    if job.resume:
+    if job.resume and (job.checkpoint / paths.STATE).exists():
         options.append("--resume")
     for setting, value in job.changes.items():
         name = setting.replace("_", "-")

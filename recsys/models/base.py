@@ -17,12 +17,12 @@ from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions, TrainingSummary
 
 TOO_LITTLE_RAM = N_(
-    "{wanted}, but only half of the {free:,.1f} GB that is free on this computer may be used; choose another model, "
-    "such as item-knn"
+    "{wanted}, but only half of the {free:,.1f} GB that is free on this computer may be used; choose another "
+    "recommender, such as item-knn"
 )
 TOO_LITTLE_GPU_MEMORY = N_(
     "{wanted}, but only half of the {free:,.1f} GB that is free on the GPU may be used; train with --device cpu, or "
-    "choose another model, such as item-knn"
+    "choose another recommender, such as item-knn"
 )
 
 

@@ -116,7 +116,7 @@ def get(name: str) -> Recommender:
     """Return the recommender with this name, listed or not. Raises UnknownModelError if there is none."""
     if name not in RECOMMENDERS:
         raise UnknownModelError(
-            "no model is called {name}; choose one of: {names}", name=name, names=", ".join(sorted(names()))
+            "no recommender is called {name}; choose one of: {names}", name=name, names=", ".join(sorted(names()))
         )
     return RECOMMENDERS[name]
 

@@ -20,15 +20,15 @@ METRICS = (*(f"hr@{k}" for k in CUTOFFS), *(f"ndcg@{k}" for k in CUTOFFS), "mrr"
 def target_ranks(scores: np.ndarray, targets: np.ndarray, excluded: Sequence[np.ndarray]) -> np.ndarray:
     """Return the rank (B,) int64 of each target (B,) among the items that are not excluded, from scores (B, I).
 
-    Items with the score of the target are ranked above it. `excluded` has an array of items for each query. A target is
-    ranked even if it is in this array. Raises ScoreError if a score is NaN or plus infinity, if the score of a target
-    is minus infinity, or if the shapes disagree.
+    Items with the score of the target are ranked above it. `excluded` has an array of items for each query. If the
+    target is in this array, all items are ranked. Raises ScoreError if a score is NaN or plus infinity, if the score of
+    a target is minus infinity, or if the shapes disagree.
     """
     if scores.ndim != 2 or len(scores) != len(targets) or len(excluded) != len(targets):
         text = "scores of shape {shape} do not fit {targets} targets: a model must return (B, I)"
         raise ScoreError(text, shape=scores.shape, targets=len(targets))
     ranks = [
-        Ranking.from_scores(row, items[items != target]).rank_ties_last(target)
+        Ranking.from_scores(row, None if (items == target).any() else items).rank_ties_last(target)
         for row, target, items in zip(scores, targets, excluded, strict=True)
     ]
     return np.array(ranks, np.int64)

@@ -99,7 +99,8 @@ def list_from_link(text: str) -> str:
     # "s" has the ids of the films, after the number of omitted films
     ids = OMITTED_PREFIX.sub("", parameters.get("s", [""])[0])
     if not _IDS.fullmatch(ids):
-        raise RecsysError("this is not a link to a list of films; copy the link from the address bar or from Share")
+        text = "this is not a link to a list of films; copy the link from the address bar or from “Share”"
+        raise RecsysError(text)
     films = format_list(data, [int(movie_id) for movie_id in ids.split("-")])
     if not SHARED_LIST_PATTERN.fullmatch(films):  # the name of the data set is invalid
         raise RecsysError("the link has an invalid data set name")

@@ -92,7 +92,7 @@ def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], l
             notes.append(f"{film.label} has {TOO_FEW}, so the most similar film is used instead")
         if others:
             labels = ", ".join(other.label for other in others[:MAX_SUGGESTIONS])
-            notes.append(f'"{title}" was read as {film.label}; other films with this title: {labels}')
+            notes.append(f"“{title}” was read as {film.label}; other films with this title: {labels}")
     return numbers, notes
 
 
@@ -111,7 +111,7 @@ def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
     advice = Message("check the spelling, or search for it in the app")
     if labels:
         advice = Message("did you mean {near}?", near=" or ".join(labels))
-    raise UnknownTitleError('no film is called "{title}"; {advice}', title=short_title, advice=advice)
+    raise UnknownTitleError("no film is called “{title}”; {advice}", title=short_title, advice=advice)
 
 
 def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[str, str]:

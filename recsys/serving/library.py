@@ -12,6 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from recsys.data.dataset import Dataset
+from recsys.data.datasets import SETS
 from recsys.data.statistics import has_ratings
 from recsys.serving import filters
 from recsys.serving.filters import FilmFeatures, Filters
@@ -52,6 +53,15 @@ class Library:
     def __len__(self) -> int:
         """The number of films, F."""
         return len(self.n_ratings)
+
+    @cached_property
+    def n_viewers(self) -> np.ndarray:
+        """The number of users with a rating of each film, (F,). It is below `n_ratings` for repeated ratings."""
+        if self.dataset.name in SETS:  # published data sets have no repeated ratings
+            return self.n_ratings
+        events = self.dataset.interactions
+        pairs = np.unique(events.user.astype(np.int64) * len(self) + events.item)  # distinct pairs of user and film
+        return np.bincount(pairs % len(self), minlength=len(self))
 
     def search(self, query: LibraryQuery, among: Sequence[int] | None = None) -> np.ndarray:
         """Return the numbers of the matching films, (n,), in the order of the query.

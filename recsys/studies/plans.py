@@ -25,22 +25,22 @@ LEFT_OUT: Changes = {  # "without" is a setting of `models.ablations`
     "random initialisation instead of PMI": {"pmi_init": False},
 }
 MASKING: Changes = {  # what replaces a masked item, and the share of samples in which only the last item is masked
-    "[mask]; in 10% of samples, only the last item": {},
-    "[mask]; never only the last item": {"last_item_mask_prob": 0.0},
-    "[mask]; in 30% of samples, only the last item": {"last_item_mask_prob": 0.3},
-    "[mask]; in 50% of samples, only the last item": {"last_item_mask_prob": 0.5},
-    "always only the last item": {"last_item_mask_prob": 1.0},
-    "80% [mask], 10% another item, 10% unchanged": {"masking": "80-10-10"},
+    "[mask]; in 10% of samples, only the last film": {},
+    "[mask]; never only the last film": {"last_item_mask_prob": 0.0},
+    "[mask]; in 30% of samples, only the last film": {"last_item_mask_prob": 0.3},
+    "[mask]; in 50% of samples, only the last film": {"last_item_mask_prob": 0.5},
+    "always only the last film": {"last_item_mask_prob": 1.0},
+    "80% [mask], 10% another film, 10% unchanged": {"masking": "80-10-10"},
 }
 CROPS: Changes = {  # parts of long histories that are training samples, see `CounterRNG.crop`
-    "latest items only": {},
-    "windows over older items": {"crop": "windows"},
+    "latest films only": {},
+    "windows over older films": {"crop": "windows"},
     "prefixes of the history": {"crop": "prefixes"},
 }
 LOSSES: Changes = {
     "binary cross-entropy, one negative": {"loss": "gbce", "negatives": 1, "gbce_t": 0.0},  # as `sasrec-bce`
     "gBCE, 256 negatives": {"loss": "gbce", "negatives": 256, "gbce_t": 0.75},
-    "softmax over all items": {"loss": "softmax"},
+    "softmax over all films": {"loss": "softmax"},
 }
 BLOCKS: Changes = {"no layers": {"layers": 0}, "1 layer": {"layers": 1}, "3 layers": {"layers": 3}}
 HEADS: Changes = {"1 head": {"heads": 1}, "4 heads": {"heads": 4}}
@@ -249,7 +249,7 @@ PLANS = {  # name on the command line → plan
         points=(
             Point("SASRec", "binary cross-entropy, one negative", "sasrec-bce"),
             Point("SASRec", "gBCE, 256 negatives", "gsasrec"),
-            Point("SASRec", "softmax over all items", "sasrec-softmax"),
+            Point("SASRec", "softmax over all films", "sasrec-softmax"),
             *make_points({"BERT4Rec": "bert4rec"}, LOSSES),
         ),
         chart=VALUE_CHART,
@@ -257,10 +257,10 @@ PLANS = {  # name on the command line → plan
     ),
     "masking": Plan(
         title="What replaces a masked film",
-        question="BERT replaces most of the chosen words by [mask], replaces some by other words, and leaves some "
+        question="BERT replaces most of the chosen words with [mask], replaces some with other words, and leaves some "
         "unchanged. Does that help here? And how often should only the last film be masked, as when "
         "recommending?",
-        papers="BERT4Rec (section 3.6) only uses [mask] and adds samples in which only the last item is masked. "
+        papers="BERT4Rec (section 3.6) only uses [mask] and adds samples in which only the last film is masked. "
         "Their number is not given.",
         setting_title="Rule",
         points=make_points({"BERT4Rec": "bert4rec"}, MASKING),

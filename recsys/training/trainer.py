@@ -22,7 +22,7 @@ from torch import Tensor, nn
 from torch.nn.utils import get_total_norm
 from torch.optim.swa_utils import get_ema_multi_avg_fn
 
-from recsys import progress, runtime, storage
+from recsys import paths, progress, runtime, storage
 from recsys.errors import Message, RecsysError
 from recsys.paths import LOG
 from recsys.progress import Cancelled
@@ -61,7 +61,7 @@ class RunFolder:
     """The files of a training run in the folder of a checkpoint: a lock, a resumable state and a log."""
 
     LOCK = "train.lock"
-    STATE = "resume.pt"
+    STATE = paths.STATE
 
     def __init__(self, path: Path) -> None:
         self.path = path  # created by `lock` or by the first write

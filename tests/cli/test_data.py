@@ -37,7 +37,11 @@ def test_the_list_shows_what_is_here(tmp_path, capsys):
     main(["data", "list"])
     lines = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
     assert [line[0] for line in lines if line[5] == "yes"] == ["ml-1m"]
-    assert next(line[1:4] for line in lines if line[0] == "ml-1m") == ["5", "7", "25"]  # not what was published
+    assert next(line[1:4] for line in lines if line[0] == "ml-1m") == [
+        "5",
+        "5",
+        "25",
+    ]  # not what was published, and without infrequent films
 
 
 def test_getting_a_set_says_what_was_got_and_what_may_be_done_with_it(tmp_path, capsys):
@@ -101,7 +105,7 @@ def test_a_check_alone_adds_nothing(tmp_path, capsys):
 
 def test_what_min_ratings_leaves_out_is_said(tmp_path, capsys):
     assert add(tmp_path, "--min-ratings", "100") == 0
-    assert "left out: 1 items with too few events, 75 events, and 0 people" in capsys.readouterr().out
+    assert "left out: 1 item with too few events, 75 events, and 0 people" in capsys.readouterr().out
 
 
 def test_a_set_that_was_added_can_be_removed_but_not_while_somebody_trains_for_it(tmp_path, capsys):
@@ -129,6 +133,7 @@ def test_a_first_add_that_the_disk_refuses_leaves_nothing(tmp_path, home):
     done = subprocess.run(line, cwd=paths.REPOSITORY, preexec_fn=limit, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert len(done.stderr.splitlines()) == 1
+    assert "File too large" in done.stderr
     assert not list((home / "data").iterdir())
     with pytest.raises(DataError, match="nothing of shop"):
         list(verify.check_dataset("shop"))

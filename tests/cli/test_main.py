@@ -55,13 +55,13 @@ def test_progress_can_be_read_by_programs(toy_home, capsys):
     ("command", "sentence"),
     [
         (["train", "bert4rec", "--dataset", "ml-1m"], "-m recsys data get ml-1m"),
-        (["train", "bert5rec"], "no model is called bert5rec; choose one of: bert4rec"),
+        (["train", "bert5rec"], "no recommender is called bert5rec; choose one of: bert4rec"),
         (["train", "bert4rec", "--device", "cuda:9"], "use --device cpu"),
         (["train", "bert4rec", "--length", "1"], "length is 1, but must be at least 2"),
         (["evaluate", "bert4rec"], "-m recsys train bert4rec --dataset ml-latest-sample"),
         (["evaluate", "popular", "--protocol", "popularity-100"], "use --protocol full"),
         (["report", "--dataset", "ml-1m"], "-m recsys evaluate"),
-        (["recommend", "--model", "nobody", "Film 1"], "no model is called nobody"),
+        (["recommend", "--model", "nobody", "Film 1"], "no recommender is called nobody"),
         (["recommend", "--model", "popular", "Flm 3"], "did you mean"),
         (["data", "get", "ml-2m"], "ml-2m is not a published data set; choose one of: ml-latest-sample, ml-100k"),
         (["data", "enrich", "ml-1m"], "-m recsys data get ml-1m"),
@@ -101,10 +101,17 @@ def test_a_bug_keeps_its_traceback(failing, bug):
         failing(bug)
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EROFS])
-def test_a_disk_that_is_full_or_forbidden_is_one_line(failing, capsys, number):
+@pytest.mark.parametrize(
+    ("number", "advice"),
+    [
+        (errno.ENOSPC, "free up disk space, or set RECSYS_HOME to a folder elsewhere"),
+        (errno.EACCES, "set RECSYS_HOME to another folder"),
+        (errno.EROFS, "set RECSYS_HOME to another folder"),
+    ],
+)
+def test_a_disk_that_is_full_or_forbidden_is_one_line(failing, capsys, number, advice):
     assert failing(OSError(number, os.strerror(number), "/home/films")) == 1
-    assert capsys.readouterr().err == f"/home/films: {os.strerror(number)}; make room, or set RECSYS_HOME\n"
+    assert capsys.readouterr().err == f"/home/films: {os.strerror(number)}; {advice}\n"
 
 
 def test_a_warning_is_a_sentence_without_lines_of_source(monkeypatch, capsys):

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -54,8 +55,8 @@ def test_all_films_seen_is_said_in_words(capsys):
 @pytest.mark.parametrize(
     ("dataset", "model", "arguments", "sentence"),
     [
-        ("toy", "popular", ["Film 99"], 'no film is called "Film 99"; did you mean '),
-        ("toy", "no-such-model", [], "no model is called no-such-model; choose one of: "),
+        ("toy", "popular", ["Film 99"], "no film is called “Film 99”; did you mean "),
+        ("toy", "no-such-model", [], "no recommender is called no-such-model; choose one of: "),
         ("ml-1m", "popular", [], "-m recsys data get ml-1m"),
         ("no-such-set", "popular", [], "no-such-set"),
         ("toy", "popular", ["-k", "0"], "--k is 0, but must be at least 1"),
@@ -66,6 +67,22 @@ def test_what_cannot_be_answered_is_one_line_on_stderr(capsys, dataset, model, a
     output = capsys.readouterr()
     assert sentence in output.err.splitlines()[-1]
     assert output.out == ""
+
+
+def test_data_of_items_are_called_items(capsys):
+    prepared.save(replace(toys.dataset([[2, 1, 3]] * 3, 5), noun="item"), {})
+    assert recommend("-k", "1") == 0
+    output = capsys.readouterr()
+    assert output.out.split()[0] == "item"
+    assert "no items given" in output.err
+    assert recommend(*(f"Film {n}" for n in range(5))) == 0
+    assert capsys.readouterr().out == "no item is left to recommend\n"
+
+
+def test_lists_that_cannot_be_written_are_an_error_in_one_line(capsys):
+    assert recommend("--all", "--out", "/proc/lists/all.csv") == 1
+    error = capsys.readouterr().err.splitlines()[-1]
+    assert error == "cannot write /proc/lists/all.csv: No such file or directory; choose another file for --out"
 
 
 def test_a_person_of_the_data_set_is_asked_for_by_id(capsys):

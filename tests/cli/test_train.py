@@ -129,6 +129,16 @@ def test_a_finished_run_leaves_nothing_to_resume(toy_home):
     assert not (paths.checkpoint("ml-latest-sample", LEAVE_ONE_OUT.name, "bert4rec", 0) / RunFolder.STATE).exists()
 
 
+def test_resume_without_a_stopped_training_starts_one_but_does_not_replace_a_finished_one(toy_home, capsys):
+    assert main(["train", "bert4rec", *SMALL, "--resume"]) == 0
+    notice = "there is no stopped training of bert4rec on ml-latest-sample with seed 0"
+    assert f"{notice}; it starts from the beginning" in capsys.readouterr().err
+    before = kept(checkpoint())
+    assert main(["train", "bert4rec", *SMALL, "--resume"]) == 1
+    assert f"{notice}, only a finished one; to train again, leave out --resume" in capsys.readouterr().err
+    assert kept(checkpoint()) == before
+
+
 WRONG = ["--epochs 0", "--batch-size -5", "--lr nan", "--lr inf", "--dropout 1.5", "--heads 3", "--seed -1"]
 
 

@@ -54,6 +54,7 @@ def test_the_usual_name_goes_before_the_rarer_one():
         ([10**9 * TIME, 10**9 * (TIME + 1)], "nanoseconds"),
         (["2023-11-14T22:13:20Z", "2023-11-14T23:13:21+01:00"], "dates"),
         (["2023-11-14 22:13:20", "2023/11/14 22:13:21"], "dates"),
+        (["2023-11-14 22:13:20 UTC", "2023-11-14 22:13:21 GMT"], "dates"),
     ],
 )
 def test_times_become_seconds_however_they_are_written(cells, written):

@@ -337,7 +337,9 @@ def test_a_disk_that_fills_up_is_one_line_and_leaves_nothing(tmp_path, home, mon
         save(*arguments, **settings)
 
     monkeypatch.setattr(prepared.np, "save", fill_up)
-    with pytest.raises(DataError, match=r"^cannot write [^\n]+; make room or set RECSYS_HOME to a folder elsewhere$"):
+    with pytest.raises(
+        DataError, match=r"^cannot write [^\n]+; free up disk space, or set RECSYS_HOME to a folder elsewhere$"
+    ):
         datasets.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
     assert halves(home) == []
     assert datasets.prepared_names() == []
@@ -364,7 +366,7 @@ def test_what_a_killed_run_left_is_cleared_away_by_the_next(tmp_path, home):
 def test_a_home_that_cannot_be_written_to_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("no folder")
     monkeypatch.setenv("RECSYS_HOME", str(tmp_path / "file"))
-    with pytest.raises(DataError, match=r"^cannot write [^\n]+; make room or set RECSYS_HOME to a folder elsewhere$"):
+    with pytest.raises(DataError, match=r"^cannot write [^\n]+; set RECSYS_HOME to another folder$"):
         datasets.get("ml-latest-small", archives.write(tmp_path, archives.comma()))
 
 

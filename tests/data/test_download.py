@@ -254,7 +254,7 @@ def test_a_full_disk_is_refused_with_one_line(server, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(download.os, "fsync", full)
-    refused(server, tmp_path, "No space left on device; make room")
+    refused(server, tmp_path, "No space left on device; free up disk space")
 
 
 def test_ctrl_c_leaves_nothing_half_written(server, tmp_path):

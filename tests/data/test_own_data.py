@@ -128,17 +128,47 @@ def test_everything_that_is_wrong_is_counted_and_said():
         assert any(words in sentence and sentence.endswith(f": {n}") for sentence in said), words
 
 
-@pytest.mark.parametrize("times", ["", ",time"])
-def test_of_rows_that_repeat_each_other_the_first_counts(times):
-    rows = [f"1,10,{stars}{',100' if times else ''}\n" for stars in (5, 2, 3)]
-    raw = check(f"user,item,rating{times}\n2,10,1{',50' if times else ''}\n{''.join(rows)}").raw
+def test_of_rows_with_equal_times_the_first_counts():
+    rows = [f"1,10,{stars},100\n" for stars in (5, 2, 3)]
+    raw = check(f"user,item,rating,time\n2,10,1,50\n{''.join(rows)}").raw
     assert dict(zip(raw.user.tolist(), raw.rating.tolist(), strict=True)) == {1: 5, 2: 1}
+
+
+@pytest.mark.parametrize("text", ["ann tea\nann soap\nann tea\nbob tea\n", "ann,tea\nann,soap\nann,tea\nbob,tea\n"])
+def test_without_times_repeated_rows_are_further_events(text):
+    checked = check(text)
+    assert (checked.counts["events"], checked.counts["repeated_rows"]) == (4, 1)
+    assert "repeated rows of the same person and item, which are kept as further events: 1" in map(
+        str, checked.messages
+    )
+    assert histories(add(text)) == {"ann": ["tea", "soap", "tea"], "bob": ["tea"]}
+
+
+def test_numbers_have_the_right_plural():
+    assert str(check("user,item\n1,2\n").messages[0]) == "1 row: 1 person, 1 item, 1 event"
+
+
+def test_a_name_must_have_latin_letters():
+    with pytest.raises(DataError, match="use at most 40 Latin letters"):
+        own_data.check_name("Велика")
+
+
+@pytest.mark.parametrize(("noun", "message"), [("item", "no item has at least 3 events"), ("film", "no film has at")])
+def test_too_high_a_minimum_names_the_noun_of_the_data(noun, message):
+    with pytest.raises(DataError, match=message):
+        own_data.add("shop", own_data.check(table("user,item\n1,2\n"), noun=noun), "shop.csv", 3)
+
+
+def test_the_list_counts_items_and_events_of_the_training_data():
+    add("1 7\n1 8\n2 7\n2 9\n", min_ratings=2)
+    row = next(row for row in datasets.table() if row.name == "shop")
+    assert (row.people, row.items, row.ratings) == (2, 1, 2)
 
 
 def test_what_is_not_wrong_is_not_mentioned():
     checked = check("user,item\n" + "".join(f"1,{item}\n" for item in range(5)))
     assert [str(message) for message in checked.messages] == [
-        "5 rows: 1 people, 5 items, 5 events",
+        "5 rows: 1 person, 5 items, 5 events",
         "read as person = user, item = item",
         "there are no times, so the order of the rows is used",
     ]
@@ -150,6 +180,21 @@ def test_the_range_of_ratings_and_times_is_said_and_what_no_rating_can_be_counts
     assert "times are in seconds since 1970, 2001-09-09 to 2008-01-10" in [*map(str, checked.messages)]
     assert checked.counts["unrated"] == 1
     assert checked.raw.rating.tolist() == [-99, 5, -47]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["user;item;rating\nann;tea;4,5\nbob;tea;3\nbob;soap;-1,25\n", "ann\ttea\t4,5\nbob\ttea\t3\nbob\tsoap\t-1,25\n"],
+)
+def test_ratings_may_have_a_decimal_comma(text):
+    checked = check(text)
+    assert checked.raw.rating.tolist() == [4.5, 3, -1.25]
+    assert checked.counts["unrated"] == 0
+
+
+def test_a_comma_in_a_file_with_commas_is_no_decimal_comma():
+    checked = check('user,item,rating\nann,tea,"1,000"\nbob,tea,3\n')
+    assert checked.counts["unrated"] == 1
 
 
 def test_a_name_that_cannot_be_one_is_refused():
@@ -233,7 +278,13 @@ def test_a_set_that_was_added_is_like_any_other_and_comes_back_as_it_was():
     assert datasets.prepared_names() == ["shop"]
     assert leave_one_out(again).test.queries.users.tolist() == [0]
     row = next(row for row in datasets.table() if row.name == "shop")
-    assert (row.people, row.items, row.ratings, row.licence, row.present) == (2, 4, 5, "yours", True)
+    assert (row.people, row.items, row.ratings, row.licence, row.present) == (
+        2,
+        3,
+        5,
+        "yours",
+        True,
+    )  # without an item that has no events
 
 
 def test_nothing_is_dropped_unless_that_is_asked():
@@ -245,7 +296,7 @@ def test_nothing_is_dropped_unless_that_is_asked():
     fewer = own_data.add("some", checked, "shop.csv", min_ratings=5)
     assert (fewer.n_users, fewer.n_items) == (6, 1)
     assert own_data.describe_dropped(checked, fewer).startswith(
-        "left out: 2 items with too few events, 2 events, and 1 people"
+        "left out: 2 items with too few events, 2 events, and 1 person"
     )
     assert (datasets.min_ratings("all"), datasets.min_ratings("some")) == (1, 5)
 

@@ -25,6 +25,14 @@ def test_parts_cover_everybody_once():
     assert parts(50, 25) == [range(25), range(25, 50)]
 
 
+@pytest.mark.parametrize(("flag", "value"), [("--part", "0"), ("--workers", "0"), ("-k", "-1")])
+def test_numbers_below_one_are_refused(tmp_path, capsys, flag, value):
+    with pytest.raises(SystemExit) as end:
+        run(tmp_path, flag, value)
+    assert end.value.code == 2
+    assert f"{flag} must be at least 1" in capsys.readouterr().err
+
+
 def test_the_parts_together_are_everybodys_lists(toy_home, tmp_path):
     run(tmp_path / "lists", "--workers", "1")
     ready = predictor.load("markov", datasets.load(DATA))

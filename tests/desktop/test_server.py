@@ -127,3 +127,13 @@ def test_a_proxy_of_the_network_is_not_asked_for_the_app(monkeypatch):
         finally:
             server.shutdown()
             process.kill()
+
+
+def test_a_port_without_permission_is_not_called_used(monkeypatch):
+    class Forbidden(socket.socket):
+        def bind(self, address):
+            raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(window.socket, "socket", Forbidden)
+    with pytest.raises(ServerError, match="this account may not use port 80; choose a port above 1023"):
+        window.free_port(80)

@@ -10,7 +10,9 @@ def fake_models(home, no_assets, monkeypatch):
 
     def get(name):
         if name not in fakes.VARIANTS:
-            raise registry.UnknownModelError(f"no model is called {name}; choose one of: {', '.join(fakes.VARIANTS)}")
+            raise registry.UnknownModelError(
+                f"no recommender is called {name}; choose one of: {', '.join(fakes.VARIANTS)}"
+            )
         return fakes.VARIANTS[name]
 
     monkeypatch.setattr(registry, "get", get)

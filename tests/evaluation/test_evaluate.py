@@ -402,6 +402,7 @@ def test_a_further_protocol_is_one_object(monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "circle", circle)
     document = evaluate("counts", CYCLE, "circle")
     rules = {"ranked": "the whole catalogue", "turns": 1, "order": ORDERS["file"]}
+    rules[protocols.REPEATS] = protocols.REPEATS_RULE  # the first item is also the last one
     assert document["protocol"] == {"name": "circle"} | rules
     assert tables.leaderboard("cycle", "circle")["variant"].tolist() == ["counts"]
     assert protocols.in_order(["circle", "full"]) == ["full", "circle"]
@@ -474,7 +475,7 @@ def test_one_evaluation_computes_its_split_once(sampled):
 
 
 def test_names_that_nobody_has_are_answered_with_those_there_are():
-    with pytest.raises(UnknownModelError, match="no model is called nobody; choose one of: counts, trained"):
+    with pytest.raises(UnknownModelError, match="no recommender is called nobody; choose one of: counts, trained"):
         evaluate("nobody", CYCLE)
     with pytest.raises(protocols.ProtocolError, match="no protocol is called sampled; choose one of: full"):
         evaluate("counts", CYCLE, "sampled")

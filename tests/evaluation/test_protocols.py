@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
+from recsys.data import own_data, tables
 from recsys.data.split import LEAVE_ONE_OUT, Splitting, by_time
 from recsys.evaluation import protocols
 from recsys.evaluation.protocols import (
@@ -20,8 +21,9 @@ from recsys.evaluation.protocols import (
 )
 from tests import toys
 
-COUNTS = np.random.default_rng(0).integers(0, 50, size=400)
-HISTORIES = [np.random.default_rng(user).choice(400, size=60, replace=False) for user in range(30)]
+N_ITEMS = 60 + 3 * max(protocol.n_candidates for protocol in PROTOCOLS.values())  # enough for each sample
+COUNTS = np.random.default_rng(0).integers(0, 50, size=N_ITEMS)
+HISTORIES = [np.random.default_rng(user).choice(N_ITEMS, size=60, replace=False) for user in range(30)]
 USERS = np.arange(30)
 
 
@@ -33,12 +35,12 @@ SAMPLED = pytest.mark.parametrize(
 
 
 @SAMPLED
-def test_a_list_is_100_distinct_films_none_from_the_users_whole_history(protocol):
+def test_a_list_has_distinct_films_and_none_from_the_users_whole_history(protocol):
     lists = protocol.candidates(COUNTS, HISTORIES, USERS)
-    assert lists.shape == (30, 100)
-    assert 0 <= lists.min() <= lists.max() < 400
+    assert lists.shape == (30, protocol.n_candidates)
+    assert 0 <= lists.min() <= lists.max() < N_ITEMS
     for films, history in zip(lists, HISTORIES, strict=True):
-        assert len(set(films)) == 100
+        assert len(set(films)) == protocol.n_candidates
         assert not set(films) & set(history)
 
 
@@ -52,7 +54,7 @@ def test_a_users_list_is_the_same_alone_and_in_any_batch(protocol):
     lists = protocol.candidates(COUNTS, HISTORIES, USERS)
     alone = protocol.candidates(COUNTS, HISTORIES[7:8], USERS[7:8])
     assert np.array_equal(lists[7:8], alone)
-    assert protocol.candidates(COUNTS, [], USERS[:0]).shape == (0, 100)
+    assert protocol.candidates(COUNTS, [], USERS[:0]).shape == (0, protocol.n_candidates)
 
 
 @SAMPLED
@@ -63,7 +65,9 @@ def test_users_with_one_history_still_get_lists_of_their_own(protocol):
 
 def test_the_lists_of_published_results_stay_as_they_are():
     """Figures in assets/ were measured with these; another generator or order of draws would be another protocol."""
-    lists = POPULARITY_100.candidates(COUNTS, HISTORIES[:1], USERS[:1])
+    counts = np.random.default_rng(0).integers(0, 50, size=400)
+    histories = [np.random.default_rng(0).choice(400, size=60, replace=False)]
+    lists = POPULARITY_100.candidates(counts, histories, USERS[:1])
     assert sorted(lists[0])[:8] == [11, 13, 17, 18, 20, 21, 25, 29]
 
 
@@ -119,6 +123,20 @@ def test_the_rules_say_how_films_of_one_second_were_put_in_order():
     drawn = FULL.rules_on(replace(toys.cycle(), ties="drawn"))
     assert "depends on seed 0, user and film" in drawn["order"]
     assert {name for name in drawn if drawn[name] != FULL.rules.get(name)} == {"order"}
+
+
+def test_the_rules_state_that_repeated_targets_compete_with_all_films():
+    repeats = toys.dataset([[0, 1, 2, 0], [1, 2, 3, 4], [2, 3, 4, 5]], 6)
+    assert FULL.rules_on(repeats)[protocols.REPEATS] == protocols.REPEATS_RULE
+    assert protocols.REPEATS not in UNIFORM_100.rules_on(repeats)
+    assert protocols.REPEATS not in FULL.rules_on(toys.cycle())
+
+
+def test_the_rules_of_an_own_data_set_state_that_infrequent_items_were_removed(home):
+    rows = "".join(f"{user},{item}\n" for user in range(5) for item in range(4)) + "1,9\n"
+    checked = own_data.check(tables.parse("shop.csv", f"user,item\n{rows}".encode()))
+    assert FULL.rules_on(own_data.add("shop", checked, "shop.csv", 3))["filter"] == protocols.OWN_FILTER_RULE
+    assert FULL.rules_on(own_data.add("all", checked, "shop.csv"))["filter"] == FULL.rules["filter"]
 
 
 def test_every_protocol_has_words_for_people():

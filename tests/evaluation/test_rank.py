@@ -78,13 +78,26 @@ def test_probabilities_are_of_the_listed_items_among_all_that_were_not_seen():
     assert found.probabilities[2].sum() == pytest.approx(1)  # all three unseen items are listed
 
 
-def test_a_target_that_was_seen_before_competes_but_is_not_recommended():
+def test_a_target_that_was_seen_before_competes_with_all_items_but_is_not_recommended():
     again = HeldOut(Queries([np.array([3, 5, 3])], np.zeros(1, int)), np.array([3]))
     model = fakes.Counts()
     model.counts = np.arange(14, dtype=np.float32)
     result = rank_held_out(model, again, FULL, WORLD)
-    assert result.ranks.tolist() == [14 - 3 - 1]  # ten items score higher, one of which was seen
-    assert 3 not in result.lists
+    assert result.ranks.tolist() == [14 - 3]  # ten items score higher, one of which was seen
+    assert not {3, 5} & set(result.lists[0])
+
+
+def test_metrics_of_repeated_targets_are_not_inflated_by_excluding_the_other_seen_items():
+    rng = np.random.default_rng(0)
+    world = toys.dataset([rng.choice(rng.choice(500, 10, replace=False), 60) for _ in range(400)], 500)
+    held_out = FULL.split(world).test
+
+    class Frequency(fakes.Counts):
+        def score(self, queries):
+            return np.stack([np.bincount(history, minlength=500) for history in queries.histories]).astype(np.float32)
+
+    ranks = rank_held_out(Frequency(), held_out, FULL, world).ranks
+    assert np.mean(ranks == 1) < 0.2  # each user has ten items, all equally likely
 
 
 def test_scores_that_stand_for_no_probabilities_give_none():

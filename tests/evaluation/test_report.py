@@ -6,6 +6,7 @@ import pytest
 
 from recsys import paths
 from recsys.data import prepared
+from recsys.data.dataset import DataError
 from recsys.evaluation import evaluate as run
 from recsys.evaluation import published_figures, report, results
 from recsys.models.registry import Recommender
@@ -97,6 +98,12 @@ def test_the_figures_of_another_protocol_can_stand_beside():
     assert "untied" not in report.format_report(["ml-1m"], ["full"], brief=True)
 
 
+def test_an_unknown_data_set_is_an_error_without_a_command():
+    with pytest.raises(DataError, match="no data set is called nope; choose one of: ") as caught:
+        report.format_report(["nope"])
+    assert caught.value.command is None
+
+
 def test_only_what_is_asked_for_is_printed():
     keep("popular", RIGHT, dataset="ml-latest-sample")
     keep("popular", WRONG)
@@ -104,6 +111,8 @@ def test_only_what_is_asked_for_is_printed():
     brief = report.format_report(["ml-1m"], ["full"], brief=True)
     assert list(rows(brief)) == ["popular"]
     assert "## " not in brief
+    headings = [line for line in report.format_report(["ml-1m"], brief=True).splitlines() if line.startswith("#")]
+    assert headings == ["## ml-1m, protocol full", "## ml-1m, protocol time"]
     sections = [line for line in report.format_report().splitlines() if line.startswith("## ")]
     assert sections == ["## ml-1m, protocol full", "## ml-1m, protocol time", "## ml-latest-sample, protocol full"]
 

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -275,7 +276,7 @@ def test_a_disk_that_refuses_is_a_sentence(asleep, monkeypatch):
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(storage, "replace_file", full)
-    with pytest.raises(JobError, match="No space left on device; make room"):
+    with pytest.raises(JobError, match="No space left on device; free up disk space"):
         queue.add("caser", DATA)
 
 
@@ -324,3 +325,10 @@ def test_the_command_line_of_a_job_is_that_of_its_settings(asleep):
     assert {"--batch-size=8", "--no-pmi-init", "--crop=windows", "--lr=1e-05", "--json"} <= set(words)
     assert words[words.index("--seed") + 1] == "3"
     assert "--resume" not in words
+
+
+def test_a_resumed_job_continues_only_if_its_training_has_saved_a_state(asleep):
+    job = replace(queue.add("bert4rec", DATA), resume=True)
+    assert "--resume" not in runner.command(job)
+    storage.replace_file(job.checkpoint / paths.STATE, b"state")
+    assert "--resume" in runner.command(job)

@@ -79,7 +79,7 @@ def test_an_unlisted_recommender_is_found_by_name_but_not_offered():
     assert registry.get("lift").title == "SASRec by lift"
     assert "lift" not in registry.names()
     with pytest.raises(
-        registry.UnknownModelError, match=r"no model is called bert; choose one of: .*bert4rec"
+        registry.UnknownModelError, match=r"no recommender is called bert; choose one of: .*bert4rec"
     ) as error:
         registry.get("bert")
     assert "lift" not in str(error.value)

@@ -54,7 +54,9 @@ def test_a_film_without_views_scores_0():
 def test_too_little_memory_raises_an_error_before_any_work(monkeypatch):
     monkeypatch.setattr(machine, "free_memory", lambda: 4.2e9)
     monkeypatch.setattr(ease, "_gram", None)  # a call would raise TypeError
-    needs = r"EASE needs 4\.8 GB of memory for 20,000 films, but only half of the 4\.2 GB .*; choose another model"
+    needs = (
+        r"EASE needs 4\.8 GB of memory for 20,000 films, but only half of the 4\.2 GB .*; choose another recommender"
+    )
     with pytest.raises(DataError, match=needs):
         Ease(title="EASE").fit(toys.dataset([[0, 1, 2]], n_items=20_000))
 
@@ -63,7 +65,7 @@ def test_half_of_the_free_memory_is_allowed(monkeypatch):
     monkeypatch.setattr(machine, "free_memory", lambda: 2 * 3 * 4 * 12**2)
     Ease().fit(random_world())
     monkeypatch.setattr(machine, "free_memory", lambda: 2 * 3 * 4 * 12**2 - 1)
-    with pytest.raises(DataError, match="choose another model"):
+    with pytest.raises(DataError, match="choose another recommender"):
         Ease().fit(random_world())
 
 

@@ -235,6 +235,7 @@ def texts_in_data():
     recommenders = registry.RECOMMENDERS.values()
     return {
         *strings(list(LOOKS)),
+        *(protocols.REPEATS_RULE, protocols.OWN_FILTER_RULE),
         *strings([(row.title, row.meaning, row.retraining_reason, row.rules) for row in protocols.PROTOCOLS.values()]),
         *strings([*protocols.ORDERS.values(), "validation", "test"]),
         *strings(_published_texts()),

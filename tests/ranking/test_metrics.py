@@ -28,10 +28,10 @@ def test_ranks_count_the_items_that_score_higher():
     assert target_ranks(scores, np.array([2, 0]), NO_ITEMS * 2).tolist() == [2, 1]
 
 
-def test_items_already_seen_are_hidden_but_the_target_never_is():
+def test_seen_items_are_excluded_unless_the_target_is_a_seen_item_too():
     scores = np.array([[0.9, 0.8, 0.7, 0.6]])
     assert target_ranks(scores, np.array([3]), [np.array([0, 1])]).tolist() == [2]
-    assert target_ranks(scores, np.array([3]), [np.array([0, 3, 3])]).tolist() == [3]
+    assert target_ranks(scores, np.array([3]), [np.array([0, 3, 3])]).tolist() == [4]
 
 
 def test_a_tie_counts_against_the_target():
@@ -75,7 +75,8 @@ def test_the_ranks_of_a_batch_equal_the_ranks_of_each_row():
     scores, targets = rng.integers(0, 9, size=(50, 30)).astype(np.float32), rng.integers(30, size=50)
     excluded = [rng.integers(30, size=12) for _ in targets]  # items repeat, and the target may be among them
     for row, rank in enumerate(target_ranks(scores, targets, excluded)):
-        others = set(range(30)) - set(excluded[row]) - {targets[row]}
+        is_repeated = targets[row] in excluded[row]
+        others = set(range(30)) - (set() if is_repeated else set(excluded[row])) - {targets[row]}
         assert rank == 1 + sum(scores[row, other] >= scores[row, targets[row]] for other in others)
 
 

@@ -54,13 +54,13 @@ def test_a_link_has_the_newest_films_that_fit_and_says_how_many_do_not():
 def test_a_title_of_several_films_is_the_most_popular_one_and_says_so():
     items, notes = parse_titles(INDEX, ["heat"])
     assert FILMS[items[0]] == ("Heat", 1995, 400)
-    assert notes == ['"heat" was read as Heat (1995); other films with this title: The Heat (2013), Heat (1986)']
+    assert notes == ["“heat” was read as Heat (1995); other films with this title: The Heat (2013), Heat (1986)"]
 
 
 def test_an_unknown_title_is_refused_with_the_nearest_ones():
     with pytest.raises(UnknownTitleError) as error:
         parse_titles(INDEX, ["Toy Stroy (1995)"])
-    assert str(error.value) == 'no film is called "Toy Stroy (1995)"; did you mean Toy Story (1995)?'
+    assert str(error.value) == "no film is called “Toy Stroy (1995)”; did you mean Toy Story (1995)?"
     with pytest.raises(UnknownTitleError, match=r"did you mean Toy Story \(1995\)"):
         parse_titles(INDEX, ["Toy Story (1911)"])
 

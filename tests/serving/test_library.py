@@ -36,6 +36,12 @@ def test_all_films_are_there_those_left_out_included(library):
     assert library.mean_stars == pytest.approx([3, 5, 1, np.nan, np.nan], nan_ok=True)
 
 
+def test_viewers_are_counted_once_per_film():
+    library = Library.from_dataset(toys.dataset([[0, 1, 0, 0], [0, 2], [2, 2]], 4))
+    assert library.n_ratings.tolist() == [4, 1, 3, 0]
+    assert library.n_viewers.tolist() == [2, 1, 2, 0]
+
+
 def test_the_orders_are_what_they_say_and_what_is_unknown_comes_last(library):
     assert found(library, order="most watched") == [0, 1, 2, 3, 4]
     assert found(library, order="newest") == [3, 0, 2, 1, 4]

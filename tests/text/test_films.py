@@ -115,7 +115,7 @@ def test_vectors_are_used_even_if_the_disk_is_full(monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(storage, "replace_file", full)
-    with pytest.warns(UserWarning, match="No space left on device; make room or set RECSYS_HOME"):
+    with pytest.warns(UserWarning, match="No space left on device; free up disk space, or set RECSYS_HOME"):
         vectors = films.film_vectors("full", toys.catalog(3)).matrix
     assert vectors.shape == (3, encoder.DIM)
 

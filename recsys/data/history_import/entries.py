@@ -21,7 +21,7 @@ class Reason(Enum):
     SERIES = N_("a series, not a film")
     OTHER_MEDIA = N_("a game, a podcast or music, not a film")
     UNWATCHED = N_("on a watchlist, so not watched yet")
-    NAMELESS = N_("neither a title nor an ID of a film")
+    NAMELESS = N_("no film title or film ID")
     EXTRA_CELLS = N_("more cells than the file has columns")
     NO_HISTORY = N_("not about films that were watched")
 

@@ -219,7 +219,7 @@ def test_a_click_on_a_title_tells_command_commit_seeds_and_people(visit, measure
 def test_letters_of_published_figures_are_explained_where_they_stand(visit, measured):
     app = visit("evaluation", data="ml-1m")
     assert "gSASRec Published · A same rules as here" in " ".join(board(app))
-    letters = " ".join(html.proto.body for html in app.get("html")).partition("Letters of the published figures")[2]
+    letters = " ".join(html.proto.body for html in app.get("html")).partition("Key to the published figures")[2]
     assert (
         "<dt>B</dt><dd>same films for ML-1M, but also trained on the validation films of nearly all users</dd>"
         in letters
@@ -559,7 +559,7 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
     open_section(app, "ties")
     assert not app.exception
     text = said(app)
-    assert "45% of all films and 34% of the hidden films were rated in the same second" in text
+    assert "45% of all ratings, and 34% of those of hidden films, were given in the same second" in text
     assert "Of 298,994 pairs rated in the same second, 0% are in reverse file order." in text
     assert app.dataframe[0].value.iloc[0].tolist() == ["Most popular", 0.018, 0.0254, 0.0193, 0.0194]
     assert "Misled loses most: NDCG@10 falls from 0.2000 to 0.1500" in text

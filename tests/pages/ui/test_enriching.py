@@ -125,7 +125,7 @@ def test_it_can_be_called_off_and_what_was_had_is_kept(service, visit, monkeypat
 
 
 def test_how_far_it_is_is_said_in_words():
-    assert dataset_menu.enrichment_text("ml-1m", {}) == "Asking Wikidata about the films of MovieLens 1M"
+    assert dataset_menu.enrichment_text("ml-1m", {}) == "Asking Wikidata about the films in MovieLens 1M"
     event = {"stage": "describe", "done": 1200, "total": 3356}
     assert dataset_menu.enrichment_text("ml-1m", event).endswith("MovieLens 1M: 1,200 of 3,356")
 

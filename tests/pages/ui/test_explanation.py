@@ -53,9 +53,9 @@ def test_a_recommender_that_does_not_look_at_the_films_says_so(show):
 
 
 def test_the_rank_is_said_in_a_sentence():
-    assert explanation.rank_text(RankPosition(1, 30, 0.123), "M") == "M's top prediction, at 12.3%."
+    assert explanation.rank_text(RankPosition(1, 30, 0.123), "M") == "Top prediction of M, at 12.3%."
     assert explanation.rank_text(RankPosition(4, 30, 0.012), "M") == "M ranks it 4th, at 1.2%."
-    assert explanation.rank_text(RankPosition(1, 30, None), "M") == "M's top prediction."
+    assert explanation.rank_text(RankPosition(1, 30, None), "M") == "Top prediction of M."
     assert explanation.rank_text(RankPosition(22, 30, None), "M") == "M ranks it 22nd."
     assert explanation.rank_text(RankPosition(None, 30, 0.0), "M") == "{model} rules it out.".format(model="M")
 

@@ -91,3 +91,8 @@ def test_what_is_known_of_a_film_is_said_in_lines_and_the_rest_left_out():
     assert explanation.film_facts(FilmDetails()) == []
     assert format.credits_line(known) == "1\u00a0h\u00a030\u00a0min · A, B"
     assert format.credits_line(FilmDetails()) == ""
+
+
+def test_genres_of_the_data_are_shown_by_their_titles():
+    assert format.display_genres("Children|Film-Noir|Sci-Fi") == "Children's, Film noir, Sci-Fi"
+    assert [format.display_group(name) for name in ("Film-Noir", "1990s")] == ["Film noir", "1990s"]

@@ -1,6 +1,6 @@
 import pytest
 
-from pages.ui import i18n
+from pages.ui import format, i18n
 from pages.ui.i18n import _, ngettext
 from tests.pages.translation import MARKED, mark
 
@@ -105,6 +105,11 @@ def test_a_text_without_a_certain_translation_stays_english(ukrainian, text):
 def test_a_set_of_items_has_texts_of_its_own_and_all_others_of_its_language(ukrainian, monkeypatch):
     monkeypatch.setattr(i18n, "current_noun", lambda: "item")
     assert texts() == ("Додати об’єкт", "1\xa0202 фільми, списків: 3")
+
+
+def test_the_kind_of_another_set_does_not_depend_on_the_open_set(monkeypatch):
+    monkeypatch.setattr(i18n, "current_noun", lambda: "item")
+    assert (format.item_kind("film"), format.item_kind("item")) == ("films", "items")
 
 
 def test_the_pseudo_language_marks_texts_but_not_their_fields(monkeypatch):

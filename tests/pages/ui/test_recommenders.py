@@ -182,7 +182,7 @@ def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch)
 def test_a_network_that_is_not_trained_shows_the_command_and_names_what_can_answer(visit):
     app = choose(visit(s="1-2-3"), "sasrec-bce")
     assert recsys_command("train", "sasrec-bce", "--dataset", DATA) in said(app)
-    assert "These take seconds and are fitted when you choose them: {models}.".format(
+    assert "These are fitted in seconds when you choose them: {models}.".format(
         models="Markov chain, Item kNN, ALS and Content (TF-IDF)"
     ) in said(app)
     assert len(picks(app)) == 10

@@ -99,7 +99,7 @@ def test_when_no_single_filter_is_to_blame_the_page_says_so(visit):
     app = visit(s="1-2-3")
     app.session_state.filters = Filters(years=(1800, 1801), genres=("Western",))
     app.run()
-    assert "No film passes your filters, and changing a single filter is not enough. Reset all filters." in said(app)
+    assert "No film matches your filters, and changing a single filter is not enough. Reset all filters." in said(app)
 
 
 def refuse(app, movie):

@@ -51,7 +51,7 @@ def test_thumbs_say_what_they_do_to_which_film(visit):
     app = visit(s="1-2-3")
     assert "I liked Blade Runner" in app.button(key="like-3").label
     app.button(key="like-3").click().run()
-    assert "Remove your like of Blade Runner" in app.button(key="like-3").label
+    assert "Remove your thumbs up for Blade Runner" in app.button(key="like-3").label
 
 
 def test_stars_are_there_for_whoever_wants_them(visit):
