@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.ui import cache, url
 from pages.ui.browser import announce
 from pages.ui.i18n import N_, _
-from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, WATCHED_BEFORE, ListState, visitor
+from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, WATCHED_BEFORE, ListState, UndoStep, visitor
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
@@ -90,7 +90,7 @@ def _remove_lists(name: str) -> None:
     """Remove the lists of a data set that was deleted or replaced from the stored states."""
     state = visitor()
     state.by_dataset.pop(name, None)
-    state.undo_stack = [entry for entry in state.undo_stack if entry.dataset != name]
+    state.undo_stack = [step for step in state.undo_stack if step.lists.dataset != name]
     state.user = None
 
 
@@ -201,9 +201,9 @@ def _set_current(new: ListState) -> None:
 
 
 def _push_undo() -> None:
-    """Put the current list state on the undo stack, before a change."""
+    """Put the current lists and ratings on the undo stack, before a change."""
     state = visitor()
-    state.undo_stack = [*state.undo_stack, state.current][-UNDO_STEPS:]
+    state.undo_stack = [*state.undo_stack, UndoStep(state.current, state.ratings)][-UNDO_STEPS:]
 
 
 def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | None = None) -> None:
@@ -291,14 +291,15 @@ def load_user(user: history.UserHistory) -> None:
 
 
 def undo() -> None:
-    """Undo the last change of the lists or the data set."""
+    """Undo the last change of the lists, the ratings or the data set."""
     _reload_replaced_dataset()
     state = visitor()
-    for name in {entry.dataset for entry in state.undo_stack}:
+    for name in {step.lists.dataset for step in state.undo_stack}:
         _forget_if_replaced(name)
     if state.undo_stack:
-        _set_current(state.undo_stack[-1])
-        state.undo_stack = state.undo_stack[:-1]
+        step = state.undo_stack[-1]
+        _set_current(step.lists)
+        state.ratings, state.undo_stack = dict(step.ratings), state.undo_stack[:-1]
         _announce_length()
 
 
@@ -418,6 +419,13 @@ def rating(film: Film) -> float | None:
 
 def rate(film: Film, stars: float | None) -> None:
     """Rate a film. None removes the rating."""
+    _push_undo()
     rated_key = film_key(film)
     ratings = {key: value for key, value in visitor().ratings.items() if key != rated_key}
     visitor().ratings = ratings if stars is None else ratings | {rated_key: stars}
+
+
+def clear_ratings() -> None:
+    """Remove all ratings."""
+    _push_undo()
+    visitor().ratings = {}

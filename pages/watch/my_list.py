@@ -222,9 +222,6 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
     if not panel.open:
         return
 
-    def clear_ratings() -> None:
-        visitor().ratings = {}
-
     with panel, ui_page.popover_content("ratings-open"):
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
@@ -236,7 +233,7 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
                 )
             )
             if visitor().ratings:
-                button(_("Clear all ratings"), "ratings-forget", "restart_alt", clear_ratings)
+                button(_("Clear all ratings"), "ratings-forget", "restart_alt", session.clear_ratings)
 
 
 def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
