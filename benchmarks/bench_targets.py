@@ -7,6 +7,7 @@ This needs ML-1M (python -m recsys data get ml-1m) and an archive that `python -
 
 import json
 import os
+import shlex
 import statistics
 import subprocess
 import sys
@@ -76,7 +77,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = arguments.parse_args(argv)
     benches = list(BENCHES)
     if options.source:
-        benches.append(Bench("20 million ratings", f"load --from {options.source.resolve()}", LOAD_TARGETS))
+        benches.append(
+            Bench("20 million ratings", f"load --from {shlex.quote(str(options.source.resolve()))}", LOAD_TARGETS)
+        )
     results = []
     for bench in benches:
         runs = [run(bench) for _ in range(ROUNDS)]
@@ -90,7 +93,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def run(bench: Bench) -> dict[str, Any]:
     """Run a bench in a fresh process and return its JSON document without the machine."""
-    command = [sys.executable, "-m", "recsys", "bench", *bench.arguments.split(), "--json"]
+    command = [sys.executable, "-m", "recsys", "bench", *shlex.split(bench.arguments), "--json"]
     environment = os.environ | (ONE_CORE if bench.one_core else {})
     process = subprocess.run(command, env=environment, cwd=paths.REPOSITORY, capture_output=True, text=True)
     if process.returncode:

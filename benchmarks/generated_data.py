@@ -4,9 +4,8 @@ Shapes: U users, I films, E events.
 """
 
 import numpy as np
-import pandas as pd
 
-from recsys.data.dataset import MOVIE_COLUMNS, Catalog, DataError, Dataset, Interactions
+from recsys.data.dataset import Catalog, DataError, Dataset, Interactions, film_table
 
 FIRST_TIMESTAMP = 789_652_009  # of the ratings of ML-20M, in seconds since 1970
 LAST_TIMESTAMP = 1_427_784_002  # also of ML-20M
@@ -43,16 +42,5 @@ def generated(
 
 def catalog(films: int) -> Catalog:
     """Return a catalogue of films with the titles "Film 1", "Film 2", …, the year 2000 and no genres."""
-    movie_id = np.arange(1, films + 1)
-    movies = pd.DataFrame(
-        {
-            "movie_id": movie_id,
-            "title": [f"Film {n}" for n in movie_id],
-            "year": pd.array(np.full(films, 2000), dtype="Int64"),
-            "genres": "",
-            "tags": "",
-            "imdb_id": "",
-            "tmdb_id": pd.array([pd.NA] * films, dtype="Int64"),
-        }
-    )[list(MOVIE_COLUMNS)]
+    movies = film_table([(n, f"Film {n}", 2000, "", "", "", None) for n in range(1, films + 1)])
     return Catalog(movies, infrequent=movies.iloc[:0])  # all films are items, also those without events

@@ -26,7 +26,7 @@ from benchmarks.bench_targets import Target
 from benchmarks.script import parser, write_json
 from recsys import machine
 from recsys.data import datasets
-from recsys.errors import RecsysError
+from recsys.errors import exit_on_error
 from tests.served_app import App, PageError, Visitor, link, served_app
 
 BUTTON_LABEL = "*Move "  # start of the labels of the buttons that move a film
@@ -103,6 +103,7 @@ def targets(visitors: int) -> list[Target]:
     return [Target("failed", 0), *by_visitors, Target("kib_per_visit", 20), Target("p50_ms"), Target("worst_ms")]
 
 
+@exit_on_error()
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print the figures. The exit code is 1 if a target is missed."""
     arguments = parser(__doc__)
@@ -113,13 +114,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     arguments.add_argument("--pause", type=float, default=5.0, help="mean seconds before each change")
     arguments.add_argument("--leaving", type=int, default=0, help="then measure memory over this many more visits")
     options = arguments.parse_args(argv)
-    try:
-        query = link(options.data, options.films)
-        with served_app() as app:
-            result = asyncio.run(measure(app, query, options))
-    except (RecsysError, OSError) as error:
-        print(error, file=sys.stderr)
-        return 1
+    query = link(options.data, options.films)
+    with served_app() as app:
+        result = asyncio.run(measure(app, query, options))
     print(f"{options.visitors} visitors, {options.films} films each, {options.data}, {options.pause:g} s pause")
     print("\n".join(result["errors"]))
     for target in targets(options.visitors):

@@ -24,7 +24,7 @@ from recsys import checkpoints, machine, paths
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.data.split import UNTIED
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, exit_on_error
 from recsys.evaluation import results
 from recsys.evaluation.protocols import UNTIED_FULL
 from recsys.evaluation.report import short
@@ -51,6 +51,7 @@ COLUMNS = [
 SMOKE = Limits(minutes=0.05, validations=2, validation_users=50)
 
 
+@exit_on_error()
 def main(argv: Sequence[str] | None = None) -> None:
     """Train the named systems and print all rows."""
     arguments = parser(__doc__)
@@ -65,23 +66,20 @@ def main(argv: Sequence[str] | None = None) -> None:
     limits = SMOKE if options.smoke else Limits(minutes=options.minutes)
     names = options.systems.split(",") if options.systems != "none" else []
     earlier = json.loads(options.json.read_text("utf-8"))["rows"] if options.json and options.json.exists() else []
-    try:
-        if unknown := set(names) - set(PEER_MODELS):
-            raise RecsysError(f"no system is called {min(unknown)}; there are: {', '.join(PEER_MODELS)}")
-        dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
-        folder = options.envs or paths.home() / "peers"
-        peers = dict.fromkeys(name.split("-")[0] for name in names)  # without repeats, in order
-        pythons = {peer: environment(PEERS[peer], folder) for peer in peers}
-        task = make_task(dataset, limits)
-        with ThreadPoolExecutor(options.at_once) as pool:
-            new_rows = list(pool.map(lambda name: train(name, pythons[name.split("-")[0]], task), names))
-        rows = merge(earlier, new_rows) + our_rows(dataset.name)
-        print("\n".join(map(line, rows)))
-        write_json(options.json, {"dataset": dataset.name, "protocol": UNTIED_FULL.name, "rows": rows})
-        if options.ship:
-            write_study("peers", dataset.name, study(dataset.name, rows, limits), ship=True)
-    except RecsysError as error:
-        raise SystemExit(str(error)) from error
+    if unknown := set(names) - set(PEER_MODELS):
+        raise RecsysError(f"no system is called {min(unknown)}; there are: {', '.join(PEER_MODELS)}")
+    dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
+    folder = options.envs or paths.home() / "peers"
+    peers = dict.fromkeys(name.split("-")[0] for name in names)  # without repeats, in order
+    pythons = {peer: environment(PEERS[peer], folder) for peer in peers}
+    task = make_task(dataset, limits)
+    with ThreadPoolExecutor(options.at_once) as pool:
+        new_rows = list(pool.map(lambda name: train(name, pythons[name.split("-")[0]], task), names))
+    rows = merge(earlier, new_rows) + our_rows(dataset.name)
+    print("\n".join(map(line, rows)))
+    write_json(options.json, {"dataset": dataset.name, "protocol": UNTIED_FULL.name, "rows": rows})
+    if options.ship:
+        write_study("peers", dataset.name, study(dataset.name, rows, limits), ship=True)
 
 
 def make_task(dataset: Dataset, limits: Limits) -> QualityTask:

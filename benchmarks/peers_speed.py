@@ -27,7 +27,7 @@ from recsys import machine, paths
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
-from recsys.errors import RecsysError
+from recsys.errors import RecsysError, exit_on_error
 
 HELD_OUT_SHARE = 0.05  # of the users
 TORCH = ("torch==2.13.0",)  # installed before the peers, so that they do not choose another build
@@ -76,6 +76,7 @@ SPEED_TARGETS = {  # (our system, peer) → our speed / the speed of the peer, i
 LATENCY_TARGET = Target("times_the_latency", 10, at_least=True)
 
 
+@exit_on_error()
 def main(argv: Sequence[str] | None = None) -> None:
     """Run all systems in turn and print their figures."""
     arguments = parser(__doc__)
@@ -91,12 +92,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     changes = {name: value for name in SETTING_FLAGS if (value := getattr(options, name)) is not None}
     settings = replace(SMOKE if options.smoke else Settings(), seed=options.seed, **changes)
     systems = [system for system in SYSTEMS if system.name.partition(",")[0] in options.systems.split(",")]
-    try:
-        dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
-        pythons = {system.name: environment(system, options.envs or paths.home() / "peers") for system in systems}
-        task = make_task(dataset, settings)
-    except RecsysError as error:
-        raise SystemExit(str(error)) from error
+    dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
+    pythons = {system.name: environment(system, options.envs or paths.home() / "peers") for system in systems}
+    task = make_task(dataset, settings)
     runs = []
     for turn in range(options.rounds):
         for system in systems:

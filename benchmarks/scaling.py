@@ -47,7 +47,7 @@ class Point:
     history: int
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure all points and print the tables."""
     arguments = parser(__doc__)
     arguments.add_argument("--quick", action="store_true", help="a few small points")
@@ -61,7 +61,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     document = {"benchmark": "scaling", "machine": machine.describe(), "settings": settings, "points": points}
     write_json(options.json, document)
     print("\n".join(tables(document)))
-    return 0
 
 
 def grid(quick: bool) -> list[Point]:
@@ -153,4 +152,4 @@ def three_digits(value: float) -> str:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

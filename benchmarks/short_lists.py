@@ -21,6 +21,7 @@ from benchmarks.script import parser, write_json
 from recsys import checkpoints, machine
 from recsys.data import datasets
 from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.errors import exit_on_error
 from recsys.evaluation import significance
 from recsys.models.base import Model
 from recsys.ranking import metrics
@@ -35,7 +36,8 @@ BATCH_SIZE = 256
 N_REQUESTS = 200
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@exit_on_error()
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure the named recommenders and print a line for each."""
     arguments = parser(__doc__)
     arguments.add_argument("recommenders", nargs="*", help="names; default: the default recommender")
@@ -63,7 +65,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{name:20s} {figures}  request (3 films): {row['request_ms']['3']} ms", flush=True)
     description = {"dataset": dataset.name, "part": options.part, "splitting": splitting.name, "users": len(held_out)}
     write_json(options.json, description | {"seed": 0, "machine": machine.describe(), "rows": rows})
-    return 0
 
 
 def ranks_of_newest(model: Model, held_out: HeldOut, length: int) -> np.ndarray:
@@ -91,4 +92,4 @@ def request_ms(name: str, dataset: Dataset, held_out: HeldOut, length: int) -> f
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -18,6 +18,7 @@ from benchmarks.script import parser, write_json
 from recsys import checkpoints, machine
 from recsys.data import datasets
 from recsys.data.dataset import Dataset, Film, Queries
+from recsys.errors import exit_on_error
 from recsys.models.base import Model
 from recsys.serving import predictor
 from recsys.text.fields import original_languages
@@ -119,7 +120,8 @@ GROUPS: dict[str, IsMember] = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@exit_on_error()
+def main(argv: Sequence[str] | None = None) -> None:
     """Measure the named recommenders and print a line for each."""
     arguments = parser(__doc__)
     arguments.add_argument("recommenders", nargs="*", help="names; default: the default recommender")
@@ -143,7 +145,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         "rows": {name: {key: round(float(value), 3) for key, value in row.items()} for name, row in rows.items()},
     }
     write_json(options.json, settings | figures)
-    return 0
 
 
 def items_of_groups(dataset: Dataset) -> dict[str, np.ndarray]:
@@ -172,4 +173,4 @@ def share_of(model: Model, items: np.ndarray, dataset: Dataset, seed: int) -> fl
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -15,7 +15,6 @@ import time
 
 START = time.perf_counter()
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from typing import Any
@@ -28,7 +27,7 @@ from recsys.config import replace_settings
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT
-from recsys.errors import RecsysError
+from recsys.errors import exit_on_error
 from recsys.evaluation import protocols
 from recsys.evaluation.rank import rank_held_out
 from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
@@ -57,8 +56,9 @@ TARGETS = (  # of an H100 or H200
 )
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print the figures, and return the exit code."""
+@exit_on_error()
+def main(argv: Sequence[str] | None = None) -> None:
+    """Measure and print the figures."""
     arguments = parser(__doc__)
     arguments.add_argument("--dataset", default="ml-1m")
     arguments.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
@@ -72,13 +72,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = arguments.parse_args(argv)
     run = RunOptions(seed=options.seed, device=options.device, precision=options.precision, compile=options.compile)
     changes = {name: value for name in SETTING_TYPES if (value := getattr(options, name)) is not None}
-    try:
-        config = replace_settings(SMOKE if options.smoke else ML_1M, changes)
-        dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
-        result = measure(dataset, config, run, not options.no_test)
-    except RecsysError as error:
-        print(error, file=sys.stderr)
-        return 1
+    config = replace_settings(SMOKE if options.smoke else ML_1M, changes)
+    dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
+    result = measure(dataset, config, run, not options.no_test)
     print(f"\n{result['dataset']} on {result['device']}, {'compiled' if run.compile else 'eager'}")
     print("\n".join(f"{name} {value}" for name, value in result.items() if name.endswith(("seconds", "epoch", "@10"))))
     if options.smoke or not result["device"].startswith("cuda"):
@@ -87,7 +83,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         values = ((target, result.get(target.figure)) for target in TARGETS)
         print("\n".join(f"{target.figure} {value}, target {target.verdict(value)}" for target, value in values))
     write_json(options.json, {"benchmark": "time_to_quality", "machine": machine.describe(), "runs": [result]})
-    return 0
 
 
 def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, rank_test: bool = True) -> dict[str, Any]:
@@ -138,4 +133,4 @@ def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, ra
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

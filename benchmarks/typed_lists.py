@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import recsys
 from recsys.data.published import DEFAULT_DATASET
+from recsys.errors import exit_on_error
 from recsys.serving import predictor
 
 LISTS: dict[str, tuple[str, ...]] = {
@@ -53,7 +54,8 @@ LISTS: dict[str, tuple[str, ...]] = {
 }
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+@exit_on_error()
+def main(argv: Sequence[str] | None = None) -> None:
     """Print a Markdown table of all lists."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("recommender", nargs="?", default="", help="name; default: the default recommender")
@@ -65,8 +67,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name, titles in LISTS.items():
         films = [pick.film.title.partition(" (")[0] for pick in chosen.recommend(list(titles))]
         print(f"| {name} | {' · '.join(titles)} | {' · '.join(films)} |")
-    return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from recsys.data import datasets
-from recsys.errors import MissingLibraryError, RecsysError
+from recsys.errors import MissingLibraryError, RecsysError, exit_on_error
 from recsys.serving import predictor, users
 from recsys.serving.filters import Filters
 from recsys.storage import replace_file
@@ -84,8 +84,9 @@ def write_with_ray(
         ray.shutdown()
 
 
-def main(argv: Sequence[str] | None = None) -> int:
-    """Write the missing parts, and return the exit code."""
+@exit_on_error()
+def main(argv: Sequence[str] | None = None) -> None:
+    """Write the missing parts."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
     parser.add_argument("--model", default="sasrec-softmax")
@@ -96,15 +97,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--address", help="of a running Ray cluster; auto: the one of this machine")
     options = parser.parse_args(argv)
     folder = options.out.resolve()
-    folder.mkdir(parents=True, exist_ok=True)
     n_users = datasets.load(options.dataset).n_users
-    try:
-        check_parameters(folder, {name: getattr(options, name) for name in ("dataset", "model", "k", "part")})
-    except RecsysError as error:
-        raise SystemExit(str(error)) from error
+    check_parameters(folder, {name: getattr(options, name) for name in ("dataset", "model", "k", "part")})
     missing_parts = [part for part in parts(n_users, options.part) if not part_path(folder, part).exists()]
     if not missing_parts:
-        return 0
+        return
     worker_args = (options.dataset, options.model, options.k, folder)
     if options.workers == 1:
         part_sizes: Iterator[int] = map(Worker(*worker_args).write, missing_parts)
@@ -114,8 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for part_size in part_sizes:
         n_done += part_size
         print(f"{n_done:,} of {n_users:,} people", flush=True)
-    return 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

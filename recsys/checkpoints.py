@@ -479,7 +479,8 @@ def _read_errors(folder: Path) -> Iterator[None]:
         if folder.is_relative_to(paths.ASSETS):
             command = restore_command(folder.parent)  # with the counts that checkpoints share
         else:
-            dataset, splitting, variant, seed = folder.parts[-4:]  # see `paths.checkpoint`
+            dataset, splitting, variant, name = folder.parts[-4:]  # see `paths.checkpoint`
             protocol = SPLITTINGS.get(splitting, LEAVE_ONE_OUT).protocol
-            command = training_command(variant, dataset, protocol, int(seed.removeprefix("seed-")))
+            seed = name.removeprefix("seed-")
+            command = training_command(variant, dataset, protocol, int(seed) if seed.isdecimal() else None)
         raise StoreError(message, command) from error

@@ -56,12 +56,12 @@ class Message:
 class RecsysError(Exception):
     """An error that the user can fix."""
 
-    def __init__(self, text: str | Message, command: str | None = None, /, *, plural: str = "", **fields: Any) -> None:
+    def __init__(self, text: str | Message, command: str | None = None, /, **fields: Any) -> None:
         """Create the error from a message, or from the arguments of `Message`.
 
         The text has no full stop, because "; run: …" may follow. `command` is a shell command that fixes the problem.
         """
-        self.message = text if isinstance(text, Message) else Message(text, plural=plural, **fields)
+        self.message = text if isinstance(text, Message) else Message(text, **fields)
         self.command = command
         super().__init__(self.message, command)
 
@@ -109,6 +109,15 @@ def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Ite
     except OSError as error:
         text = "cannot write {path}: {reason}; make room or set RECSYS_HOME to a folder elsewhere"
         raise error_class(text, path=path, reason=os_error_reason(error)) from error
+
+
+@contextmanager
+def exit_on_error() -> Iterator[None]:
+    """Print an expected error of the block as one line, and exit with code 1. Scripts decorate `main` with it."""
+    try:
+        yield
+    except RecsysError as error:
+        raise SystemExit(str(error)) from error
 
 
 def recsys_command(*arguments: str) -> str:

@@ -15,7 +15,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, TypeVar
 
@@ -29,6 +29,8 @@ TEMPORARY = re.compile(r"(\.[0-9a-f]{8})?\.part$")  # suffix of temporary files
 
 Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
 T = TypeVar("T")
+
+_verified: dict[Path, tuple[object, ...]] = {}  # file → the version that was found intact, see `_identity`
 
 
 class DamagedFileError(RecsysError):
@@ -53,8 +55,17 @@ def write_document(path: Path, document: dict[str, Any], payloads: Mapping[str, 
 
 def read_document(path: Path) -> dict[str, Any]:
     """Return the content of a document, hashes included. Raises OSError, and DamagedFileError if a bit was altered."""
-    _verify_document(path, *_identity(path))
-    return json.loads(path.read_bytes())  # type: ignore[no-any-return]
+    identity, data = _identity(path), path.read_bytes()
+    try:
+        document: dict[str, Any] = json.loads(data)
+        # compares bytes, because different bytes may have equal values: 1E-05 and 1e-05
+        is_intact = _verified.get(path) == identity or (isinstance(document, dict) and _sign(document) == data)
+    except (ValueError, RecursionError):
+        is_intact = False
+    if not is_intact:
+        raise DamagedFileError("{path} is damaged", path=path)
+    _verified[path] = identity
+    return document
 
 
 def read_artifact(path: Path, read: Callable[[dict[str, Any], dict[str, Path]], T]) -> T:
@@ -81,8 +92,7 @@ def read_payloads(path: Path) -> tuple[dict[str, Any], list[bytes]]:
 
 def check(path: Path) -> None:
     """Verify a document and its payloads, also if they were verified before. Raises as `read_artifact`."""
-    _verify_document.cache_clear()
-    _verify_file.cache_clear()
+    _verified.clear()
     read_artifact(path, lambda document, files: None)
 
 
@@ -176,7 +186,11 @@ def read_shipped_json(path: Path, parse: Callable[[Any], T], default: T) -> T:
 
 def verify(path: Path, expected: str) -> None:
     """Check the SHA-256 of a file, once per process and version of the file. Raises OSError and DamagedFileError."""
-    _verify_file(path, expected, *_identity(path))
+    identity = (expected, *_identity(path))
+    if _verified.get(path) != identity:
+        if digest(path, "sha256") != expected:
+            raise DamagedFileError("{path} is damaged", path=path)
+        _verified[path] = identity
 
 
 def digest(path: Path, algorithm: str) -> str:
@@ -194,27 +208,6 @@ def sha256(data: bytes) -> str:
 def _warn_once(path: Path, reason: str) -> None:
     """Log that a damaged file is ignored."""
     logging.getLogger(__name__).warning("ignored %s: %s; run: %s", path, reason, restore_command(path))
-
-
-@lru_cache(maxsize=4096)  # `identity` is only part of the cache key; an error is not cached
-def _verify_file(path: Path, expected: str, *identity: int) -> None:
-    """Raise DamagedFileError if a file has another SHA-256 than expected."""
-    if digest(path, "sha256") != expected:
-        raise DamagedFileError("{path} is damaged", path=path)
-
-
-@lru_cache(maxsize=4096)
-def _verify_document(path: Path, *identity: int) -> None:
-    """Raise DamagedFileError if a document differs from the output of `sign_document`."""
-    data = path.read_bytes()
-    try:
-        document = json.loads(data)
-        # compares bytes, because different bytes may have equal values: 1E-05 and 1e-05
-        is_intact = isinstance(document, dict) and _sign(document) == data
-    except (ValueError, RecursionError):
-        is_intact = False
-    if not is_intact:
-        raise DamagedFileError("{path} is damaged", path=path)
 
 
 def _sign(document: dict[str, Any]) -> bytes:

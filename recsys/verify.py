@@ -37,9 +37,8 @@ def check_all() -> Iterator[Finding]:
     folders = [folder for parent in parents for folder in parent.glob("*/") if _has_files(folder)]
     folders += (paths.ASSETS / "checkpoints").glob("*/")
     names = {folder.name for folder in folders} | {datasets.DEFAULT_DATASET}
-    for name in sorted(names - own_data.RESERVED_NAMES):
-        if own_data.NAME.fullmatch(name):
-            yield from check_dataset(name)
+    for name in sorted(filter(_is_name, names)):
+        yield from check_dataset(name)
     if paths.encoder().exists():
         is_intact = encoder.is_intact(paths.encoder())
         yield Finding(paths.encoder(), "" if is_intact else "is damaged", _remove_command(paths.encoder()))
@@ -56,8 +55,7 @@ def check_all() -> Iterator[Finding]:
 
 def check_dataset(name: str) -> Iterator[Finding]:
     """Verify the files of a data set. Raises DataError if the data set has no files."""
-    is_reserved = name in own_data.RESERVED_NAMES
-    if name not in datasets.SETS and (is_reserved or not any(map(_has_files, paths.dataset_folders(name)))):
+    if name not in datasets.SETS and not (_is_name(name) and any(map(_has_files, paths.dataset_folders(name)))):
         text = "there is nothing of {name} on this machine; see: {command}"
         raise DataError(text, name=name, command=recsys_command("data", "list"))
     get_command = datasets.how_to_get(name)
@@ -118,6 +116,11 @@ def _check_log(path: Path) -> None:
     """Raise DamagedFileError if a training log has damaged lines."""
     if n_damaged := progress.count_damaged(path):
         raise storage.DamagedFileError("{path}: lines that are damaged: {damaged}", path=path, damaged=n_damaged)
+
+
+def _is_name(text: str) -> bool:
+    """Return whether a text can be the name of a data set. A path or the folder of several data sets cannot."""
+    return bool(own_data.NAME.fullmatch(text)) and text not in own_data.RESERVED_NAMES
 
 
 def _has_files(folder: Path) -> bool:

@@ -152,12 +152,20 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     assert [found for found in verify.check_all() if found.path == paths.prepared("toy") and not found.problem]
 
 
-@pytest.mark.parametrize("name", ["nonsense", "own", "ties", "studies"])
+@pytest.mark.parametrize("name", ["nonsense", "own", "ties", "studies", "/etc"])
 def test_a_name_of_no_data_set_is_refused(home, name):
     with exclusive_folder(paths.downloads() / "own"):  # as `data add` does
         pass
     with pytest.raises(DataError, match=f"nothing of {name} on this machine; see: "):
         next(verify.check_dataset(name))
+
+
+def test_a_damaged_copy_of_a_checkpoint_is_a_finding(home):
+    folder = paths.checkpoint("toy", "leave-one-out", "counts", 0)
+    copy = folder.with_name("seed-0.bak")
+    copy.mkdir()
+    (copy / checkpoints.META).write_bytes(b"{}")
+    assert [found.path for found in verify.check_dataset("toy") if found.problem] == [copy / checkpoints.META]
 
 
 def test_files_of_a_killed_writer_are_no_damage(home):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from recsys.cli.options import command, conf
 from recsys.config import Count
-from recsys.errors import RecsysError, os_error_reason
+from recsys.errors import RecsysError
 
 if TYPE_CHECKING:
     from recsys.serving.recommend import Recommendation
@@ -89,15 +89,11 @@ def recommend(
 
 def read_history(path: Path) -> bytes:
     """Return the content of a history file, at most one byte more than the import accepts."""
+    from recsys.data.dataset import read_errors
     from recsys.data.history_import.entries import MAX_FILE_BYTES
 
-    try:
-        with path.open("rb") as file:
-            return file.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
-        raise RecsysError(
-            "cannot read {path}: {strerror}; check the path", path=path, strerror=os_error_reason(error)
-        ) from error
+    with read_errors(path), path.open("rb") as file:
+        return file.read(MAX_FILE_BYTES + 1)
 
 
 def table(recommendations: Sequence["Recommendation"]) -> str:

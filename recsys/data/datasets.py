@@ -53,8 +53,9 @@ def load(name: str) -> Dataset:
 
     Raises MissingData if it is damaged or not on this machine, and DataError if there is no such data set.
     """
-    if name not in SETS and name not in prepared_names():
-        raise _unknown_name_error(name)
+    names = dict.fromkeys((*SETS, *prepared_names()))  # without repeats
+    if name not in names:
+        raise DataError("no data set is called {name}; choose one of: {sets}", name=name, sets=", ".join(names))
     try:
         dataset = prepared.load(name)
     except MissingData as error:
@@ -100,7 +101,8 @@ def get(name: str, source: Path | None = None, report: ProgressCallback = no_pro
     the archive cannot be used.
     """
     if name not in SETS:
-        raise _unknown_name_error(name)
+        text = "{name} is not a published data set; choose one of: {sets}"
+        raise DataError(text, name=name, sets=", ".join(SETS))
     with exclusive_folder(published.downloads(name)):
         return _prepare(name, source, report)
 
@@ -163,11 +165,3 @@ def min_ratings(name: str) -> int:
 def _provenance(name: str) -> dict[str, Any]:
     """Return the stored `ArchiveFile.provenance` of a prepared data set, {} if it is not available."""
     return dict(prepared.metadata(name).get("archive", {}))
-
-
-def _unknown_name_error(name: str) -> DataError:
-    """Return the error for a name that no data set has."""
-    own_names = [own_name for own_name in prepared_names() if own_name not in SETS]
-    return DataError(
-        "no data set is called {name}; choose one of: {sets}", name=name, sets=", ".join([*SETS, *own_names])
-    )

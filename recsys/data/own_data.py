@@ -121,7 +121,7 @@ def _assign_by_name(table: Table, free_columns: list[str], roles: list[Role]) ->
     assigned = {}
     for role in roles:
         if names := columns.matching_names(free_columns, columns.ROLES[role]):
-            filled = [name for name in names if columns.is_missing(table.rows[name]).mean() < 0.5]
+            filled = [name for name in names if 2 * columns.is_missing(table.rows[name]).sum() < len(table.rows)]
             assigned[role] = (filled or names)[0]
     return assigned
 
@@ -365,8 +365,8 @@ def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
         is_safe = cells["image"].str.match(r"https://\S+$")
         n_unsafe = int((~is_safe & (cells["image"] != "")).sum())
         cells["image"] = cells["image"].where(is_safe, "")
-    table = pd.DataFrame(cells).set_index("item")
-    return table[~table.index.duplicated()], n_unsafe
+    table = pd.DataFrame(cells)
+    return table[~columns.is_missing(table["item"])].drop_duplicates("item").set_index("item"), n_unsafe
 
 
 def _is_prose(cells: pd.Series) -> bool:

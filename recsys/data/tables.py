@@ -73,6 +73,8 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
             raise DataError("{name} is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV", name=name)
         text, guessed = decode_text(data)
         text = text.replace("\r\n", "\n").replace("\r", "\n")
+        if text[:4].lower() == "sep=":  # Excel writes the separator in the first line
+            text = text.partition("\n")[2]
         if not text.strip():
             raise DataError(
                 ("{name} is empty; choose a file with one row per event: who watched, read or bought which item"),
@@ -169,7 +171,8 @@ def _parquet(name: str, data: bytes) -> pd.DataFrame:
         _check_size(name, file.metadata.num_rows, file.metadata.num_columns, MAX_CELLS_PER_BYTE * len(data))
         table = file.read()
         table.validate(full=True)  # checks UTF-8; pandas would check it only when a text is used
-        return _flatten(table).to_pandas(ignore_metadata=True)  # pandas does not check its own metadata
+        # pandas does not check its own metadata; a column of large ids with missing values would become float64
+        return _flatten(table).to_pandas(ignore_metadata=True, integer_object_nulls=True)
     except (pa.ArrowException, UnicodeDecodeError) as error:  # pyarrow raises either of them for invalid UTF-8
         reason = (str(error) or type(error).__name__).splitlines()[0].encode("utf-8", "replace").decode()
         text = "{name} cannot be read as parquet: {reason}; save it again, with text in UTF-8"

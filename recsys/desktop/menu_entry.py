@@ -36,7 +36,6 @@ def install() -> Path:
     command = " ".join(_quote(word) for word in (sys.executable, "-m", "recsys", "app"))
     text = ENTRY.format(command=command, folder=_escape(str(paths.REPOSITORY)), icon=_escape(str(icon)), name=NAME)
     for path, content in ((icon, (paths.ASSETS / "style" / "mark.svg").read_bytes()), (entry, text.encode())):
-        path.parent.mkdir(parents=True, exist_ok=True)
         storage.replace_file(path, content)
     _refresh(entry.parent)
     return entry

@@ -27,6 +27,14 @@ def test_a_failed_bench_is_named():
         bench_targets.run(Bench("tiny", "serve --requests 0", ()))
 
 
+def test_an_archive_may_have_a_blank_in_its_name(monkeypatch, tmp_path):
+    monkeypatch.setattr(bench_targets, "BENCHES", ())
+    archive = tmp_path / "two words.zip"
+    archive.touch()
+    with pytest.raises(SystemExit, match=r"two words\.zip is not a valid archive"):
+        bench_targets.main(["--from", str(archive)])
+
+
 def test_every_bench_runs_an_existing_kind():
     assert {bench.arguments.split()[0] for bench in bench_targets.BENCHES} <= set(get_args(Kind))
 

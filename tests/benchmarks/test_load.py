@@ -69,6 +69,6 @@ def test_a_missed_target_is_the_exit_code(toy_home, monkeypatch):
     assert load.main(["--films", "5"]) == 1
 
 
-def test_missing_data_is_one_line(home, capsys):
-    assert load.main(["--data", "ml-1m"]) == 1
-    assert "data get ml-1m" in capsys.readouterr().err
+def test_missing_data_is_one_line(home):
+    with pytest.raises(SystemExit, match=r"data get ml-1m$"):
+        load.main(["--data", "ml-1m"])

@@ -26,7 +26,7 @@ def looked_at(monkeypatch):
 
 
 def test_the_test_films_are_ranked_once_and_every_second_is_accounted_for(tmp_path, looked_at):
-    assert main([*SMOKE, "--json", str(tmp_path / "run.json")]) == 0
+    main([*SMOKE, "--json", str(tmp_path / "run.json")])
     document = json.loads((tmp_path / "run.json").read_text("utf-8"))
     (run,) = document["runs"]
     ((held_out, found),) = looked_at
@@ -42,7 +42,7 @@ def test_the_test_films_are_ranked_once_and_every_second_is_accounted_for(tmp_pa
 
 
 def test_settings_are_chosen_without_the_test_films(tmp_path, looked_at, capsys):
-    assert main([*SMOKE, "--no-test", "--lr", "1e-4", "--json", str(tmp_path / "run.json")]) == 0
+    main([*SMOKE, "--no-test", "--lr", "1e-4", "--json", str(tmp_path / "run.json")])
     (run,) = json.loads((tmp_path / "run.json").read_text("utf-8"))["runs"]
     assert looked_at == []
     assert "test_ndcg@10" not in run
@@ -50,6 +50,6 @@ def test_settings_are_chosen_without_the_test_films(tmp_path, looked_at, capsys)
     assert "test_ndcg" not in capsys.readouterr().out
 
 
-def test_missing_data_is_one_line(home, capsys):
-    assert main(["--device", "cpu"]) == 1
-    assert "-m recsys data get ml-1m" in capsys.readouterr().err
+def test_missing_data_is_one_line(home):
+    with pytest.raises(SystemExit, match=r"-m recsys data get ml-1m$"):
+        main(["--device", "cpu"])

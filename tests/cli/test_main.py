@@ -63,7 +63,7 @@ def test_progress_can_be_read_by_programs(toy_home, capsys):
         (["report", "--dataset", "ml-1m"], "-m recsys evaluate"),
         (["recommend", "--model", "nobody", "Film 1"], "no model is called nobody"),
         (["recommend", "--model", "popular", "Flm 3"], "did you mean"),
-        (["data", "get", "ml-2m"], "no data set is called ml-2m"),
+        (["data", "get", "ml-2m"], "ml-2m is not a published data set; choose one of: ml-latest-sample, ml-100k"),
         (["data", "enrich", "ml-1m"], "-m recsys data get ml-1m"),
     ],
 )

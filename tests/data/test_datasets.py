@@ -293,10 +293,16 @@ def test_a_missing_set_is_reported_with_the_command():
         datasets.ensure("ml-1m")
 
 
-@pytest.mark.parametrize("call", [datasets.load, datasets.get, datasets.ensure])
+@pytest.mark.parametrize("call", [datasets.load, datasets.ensure])
 def test_an_unknown_set_is_reported_with_those_there_are(call):
     with pytest.raises(DataError, match="no data set is called ml-2m; choose one of: ml-latest-sample, ml-100k, ml-1m"):
         call("ml-2m")
+
+
+def test_a_set_that_was_added_is_not_downloaded_and_no_choice_for_that():
+    prepared.save(toys.dataset([[0, 1]], 2), {})
+    with pytest.raises(DataError, match=r"toy is not a published data set; choose one of: .*ml-latest-small$"):
+        datasets.get("toy")
 
 
 def test_a_failure_leaves_the_older_form_and_nothing_half_written(tmp_path, home):

@@ -206,6 +206,18 @@ def test_items_that_are_not_described_show_their_ids():
     assert checked.counts["undescribed"] == 1
 
 
+def test_a_line_of_the_item_file_without_an_id_is_no_item():
+    checked = check(BOUGHT, "asin,title\nsoap,Soap\n,Nothing\nNULL,Nowhere\n,\n")
+    assert checked.raw.films["item_id"].tolist() == ["milk", "soap", "tea"]
+    assert checked.counts["unused"] == 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_file_with_nothing_but_column_names_is_refused_without_a_warning():
+    with pytest.raises(DataError, match="has no row with a person and an item"):
+        check("user,item\n")
+
+
 def test_a_long_title_keeps_the_year_at_its_end_and_is_cut_last():
     name = "x" * MAX_TITLE_LENGTH
     checked = check("user,item\n1,7\n1,8\n", f"item,title,year\n7,{name} (1995),\n8,{name} (1995),2001\n")

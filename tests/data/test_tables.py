@@ -211,6 +211,15 @@ def test_what_pandas_notes_in_a_parquet_file_is_not_believed():
     assert sorted(tables.parse("a", by_user.to_parquet()).rows) == ["item", "user"]
 
 
+def test_large_numbers_beside_a_missing_one_keep_their_last_digit():
+    table = pa.table({"user": pa.array([2**53 + 1, None]), "item": pa.array([1, 2])})
+    assert cells(tables.parse("a", as_parquet(table))) == [(str(2**53 + 1), "1"), ("", "2")]
+
+
+def test_the_line_in_which_excel_writes_the_separator_is_no_row():
+    assert cells(tables.parse("a", b"sep=;\r\nuser;item\r\n1;2\r\n")) == [("1", "2")]
+
+
 def test_equal_names_of_columns_become_different():
     assert list(tables.parse("a", b"user,item,item (4),item\n1,2,3,4\n").rows) == [
         "user",

@@ -6,7 +6,6 @@ import pytest
 from deploy import batch_recommend
 from deploy.batch_recommend import parts
 from recsys.data import datasets
-from recsys.errors import MissingLibraryError
 from recsys.serving import predictor, users
 from recsys.serving.filters import Filters
 
@@ -14,7 +13,7 @@ DATA = "ml-latest-sample"
 
 
 def run(folder, *more):
-    return batch_recommend.main(["--model", "markov", "-k", "3", "--part", "25", "--out", str(folder), *more])
+    batch_recommend.main(["--model", "markov", "-k", "3", "--part", "25", "--out", str(folder), *more])
 
 
 def lists(folder):
@@ -27,11 +26,17 @@ def test_parts_cover_everybody_once():
 
 
 def test_the_parts_together_are_everybodys_lists(toy_home, tmp_path):
-    assert run(tmp_path / "lists", "--workers", "1") == 0
+    run(tmp_path / "lists", "--workers", "1")
     ready = predictor.load("markov", datasets.load(DATA))
     whole = users.recommend_for_all(ready, 3, Filters())
     assert len(list((tmp_path / "lists").glob("*.parquet"))) == 3
     pd.testing.assert_frame_equal(lists(tmp_path / "lists"), whole)
+
+
+@pytest.mark.parametrize("wanted", [("--dataset", "ml-1m"), ("--model", "nonsense")])
+def test_what_is_missing_is_one_line(toy_home, tmp_path, wanted):
+    with pytest.raises(SystemExit, match=r"run: .* data get ml-1m$|no model is called nonsense"):
+        run(tmp_path / "lists", "--workers", "1", *wanted)
 
 
 def test_a_run_that_was_cut_off_makes_only_what_is_missing(toy_home, tmp_path, capsys):
@@ -65,5 +70,5 @@ def test_lists_of_an_older_version_without_parameters_are_refused(toy_home, tmp_
 
 def test_several_workers_need_ray_and_say_how_it_is_had(toy_home, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
-    with pytest.raises(MissingLibraryError, match="pip install ray"):
+    with pytest.raises(SystemExit, match="pip install ray"):
         run(tmp_path, "--workers", "2")

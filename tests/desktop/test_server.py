@@ -2,7 +2,9 @@ import socket
 import subprocess
 import sys
 import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -11,6 +13,17 @@ from recsys.desktop import window
 from recsys.desktop.window import ServerError, run_server, wait_for
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
+
+
+class HealthHandler(BaseHTTPRequestHandler):
+    """Answer every request, as the app does when it is ready."""
+
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+
+    def log_message(self, *words):
+        pass
 
 
 def eventually(holds, seconds=60.0):
@@ -99,4 +112,18 @@ def test_an_app_that_is_silent_is_not_waited_for_for_ever(monkeypatch):
             with pytest.raises(ServerError, match="did not answer"):
                 wait_for("http://localhost:9", process)
         finally:
+            process.kill()
+
+
+def test_a_proxy_of_the_network_is_not_asked_for_the_app(monkeypatch):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setattr(window, "START_TIMEOUT_SECONDS", 5.0)
+    with ThreadingHTTPServer(("localhost", 0), HealthHandler) as server, subprocess.Popen(SLEEPER) as process:
+        Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://localhost:{server.server_port}"
+        try:
+            assert wait_for(address, process) == address
+        finally:
+            server.shutdown()
             process.kill()

@@ -64,7 +64,9 @@ def _trakt(name: str, records: list[dict[str, Any]]) -> Imported:
         if isinstance(movie, dict) and not any(date in record for date in _UNWATCHED_DATES):
             ids = movie["ids"] if isinstance(movie.get("ids"), dict) else {}
             watched = {"watched_at": record.get("watched_at") or record.get("last_watched_at")}
-            lines.append((number, _cells(record | movie | ids | watched)))
+            # not all of `movie`: an export with all facts has the mean rating of all users there
+            name_and_year = {key: movie.get(key) for key in ("title", "year")}
+            lines.append((number, _cells(record | name_and_year | ids | watched)))
         else:
             works = _objects([record.get(key) for key in _WORK_KEYS])
             title = _text(works[0].get("title"))[:MAX_TITLE_LENGTH] if works else ""

@@ -123,8 +123,9 @@ def stars(text: str, scale: int) -> float | None:
         value = len(match[1]) + len(match[2]) / 2
     else:
         try:
-            value = float(text.replace(",", ".").partition("/")[0]) * 5 / scale
-        except ValueError:
+            rating, _, best = text.replace(",", ".").partition("/")  # "8/10" has its own scale
+            value = float(rating) * 5 / float(best or scale)
+        except (ValueError, ZeroDivisionError):
             return None
     if not 0 < value <= 5:  # also true for NaN
         return None

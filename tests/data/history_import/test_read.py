@@ -193,6 +193,12 @@ def test_trakt_tells_films_from_episodes_and_lists():
     assert ("user-profile.json", Reason.NO_HISTORY) in told
 
 
+def test_the_mean_rating_of_all_users_of_trakt_is_not_that_of_the_user():
+    heat, alien = ({"title": title, "year": 1995, "rating": 8.2, "ids": {}} for title in ("Heat", "Alien"))
+    made = one(json.dumps([{"rating": 4, "movie": heat}, {"plays": 2, "movie": alien}]))
+    assert [(entry.title, entry.rating, entry.times) for entry in made.entries] == [("Heat", 2, 1), ("Alien", None, 2)]
+
+
 def test_an_unknown_csv_is_read_by_the_columns_that_its_header_names():
     made = one("Film;Jahr;Datum;Bewertung\nHeat;1995;24.01.23;8,5\n")
     (entry,) = made.entries
@@ -239,6 +245,11 @@ def test_lines_that_do_not_fit_are_listed_not_dropped():
     made = one(text)
     assert [reason for _, reason in reasons(made)] == [Reason.EXTRA_CELLS, Reason.NAMELESS, Reason.NAMELESS]
     assert len(made.entries) == 2
+
+
+def test_a_rating_with_a_maximum_of_its_own_is_of_that_scale():
+    made = one("title,rating\nHeat,9/10\nAlien,4/10\nUp,4/5\nCube,4/0\n")
+    assert [entry.rating for entry in made.entries] == [4.5, 2, 4, None]
 
 
 def test_dates_and_ratings_that_cannot_be_read_are_counted_and_the_films_stay():
