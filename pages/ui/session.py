@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -224,8 +224,17 @@ def add_film(item: int) -> None:
     items = visitor().current.films
     if item not in items:
         set_films((*items, item))
-        _set_lists(_without_mark(item))
+        _set_lists(_without_marks([item]))
         announce(_("{film} added. Films in your list: {n}.", film=_film_label(item), n=len(items) + 1))
+
+
+def add_films(items: Sequence[int]) -> None:
+    """Append films to the list, except films that it has, and remove their marks. `undo` removes all of them."""
+    films_in_list = visitor().current.films
+    new_films = [item for item in dict.fromkeys(items) if item not in films_in_list]
+    if new_films:
+        set_films((*films_in_list, *new_films))
+        _set_lists(_without_marks(new_films))
 
 
 def remove_film(item: int) -> None:
@@ -250,7 +259,7 @@ def move_film(item: int, by: int) -> None:
 def mark_film(item: int, mark: str) -> None:
     """Give a film one of MARKS, in place of its previous mark."""
     _push_undo()
-    marks = _without_mark(item)
+    marks = _without_marks([item])
     _set_lists(marks | {mark: (*marks[mark], item)})
     announce(_(ANNOUNCEMENTS[mark][0], film=_film_label(item)))
 
@@ -258,14 +267,14 @@ def mark_film(item: int, mark: str) -> None:
 def unmark_film(item: int, mark: str) -> None:
     """Remove the mark of a film."""
     _push_undo()
-    _set_lists(_without_mark(item))
+    _set_lists(_without_marks([item]))
     announce(_(ANNOUNCEMENTS[mark][1], film=_film_label(item)))
 
 
-def _without_mark(item: int) -> dict[str, tuple[int, ...]]:
-    """Return the films of each of MARKS, without `item`."""
+def _without_marks(items: Collection[int]) -> dict[str, tuple[int, ...]]:
+    """Return the films of each of MARKS, without `items`."""
     current = visitor().current
-    return {mark: tuple(other for other in getattr(current, mark) if other != item) for mark in MARKS}
+    return {mark: tuple(other for other in getattr(current, mark) if other not in items) for mark in MARKS}
 
 
 def _set_lists(lists: Mapping[str, Any]) -> None:
