@@ -271,6 +271,14 @@ def unmark_film(item: int, mark: str) -> None:
     announce(_(ANNOUNCEMENTS[mark][1], film=_film_label(item)))
 
 
+def toggle_later(item: int) -> None:
+    """Give a film the mark LATER, or remove this mark."""
+    if item in visitor().current.later:
+        unmark_film(item, LATER)
+    else:
+        mark_film(item, LATER)
+
+
 def _without_marks(items: Collection[int]) -> dict[str, tuple[int, ...]]:
     """Return the films of each of MARKS, without `items`."""
     current = visitor().current

@@ -251,10 +251,7 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
     """Mark a film, or remove the mark LATER. The option WHY is not handled, because a callback cannot open a dialog."""
     mark = st.session_state[menu_key]
     if mark == LATER:
-        if item in visitor().current.later:
-            session.unmark_film(item, LATER)
-        else:
-            session.mark_film(item, LATER)
+        session.toggle_later(item)
         browser.focus_on(menu_key, "picks")
     elif mark in (WATCHED_BEFORE, NOT_INTERESTED):
         session.mark_film(item, mark)
