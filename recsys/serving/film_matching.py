@@ -20,6 +20,7 @@ from recsys.data import film_names
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Entry
 from recsys.errors import N_
+from recsys.serving.search.name_index import MIN_GUESS_CHARS, similar_names
 from recsys.serving.search.normalize import comparable_name, normalize, sorted_span, title_names
 from recsys.serving.search.romanize import romanizations
 from recsys.serving.search.search import names_of
@@ -219,11 +220,29 @@ class Matcher:
                 has_same_year = entry.year is not None and self._films[film].year == entry.year
                 bonus = YEAR_BONUS if has_same_year else 0
                 scores[film] = max(scores.get(film, 0), candidate.similarity + bonus)
+        best = sorted(scores, key=lambda film: (-scores[film], -self._counts[film]))[:MAX_CANDIDATES]
+        if (misspelt := self._misspelt_film(entry, title)) is not None:
+            films = dict.fromkeys([misspelt, *best])
+            return Match(MatchMethod.UNSURE, tuple(films)[:MAX_CANDIDATES], is_likely=True)
         if not scores:
             return Match(MatchMethod.NOT_FOUND)
-        best = sorted(scores, key=lambda film: (-scores[film], -self._counts[film]))[:MAX_CANDIDATES]
         is_single = len(best) == 1 or scores[best[0]] > scores[best[1]]
         return Match(MatchMethod.UNSURE, tuple(best), is_single and scores[best[0]] >= MIN_LIKELY_SCORE)
+
+    def _misspelt_film(self, entry: Entry, title: str) -> int | None:
+        """Return the most popular film whose name is spelt almost like a title, as the search box corrects it, or None.
+
+        Only an entry without year and date is corrected, because somebody may have typed it. An infrequent film is not
+        returned, because a title that the data set lacks can resemble one of many.
+        """
+        if entry.year is not None or entry.watched or len(title) < MIN_GUESS_CHARS:
+            return None
+        similarity = similar_names(title, self._names)
+        if not similarity.any():
+            return None
+        films = [self._film_of[row] for row in np.flatnonzero(similarity == similarity.max())]
+        best = max(films, key=self._counts.__getitem__)
+        return best if self._counts[best] else None
 
     def _films_with_prefix(self, title: str) -> list[int]:
         """Return the films with a name that begins with a title or is the beginning of the title.
