@@ -22,7 +22,6 @@ from recsys.serving import title_list
 ONLY = "only"  # the key of CHOICE_MODES that recommends only the films of the list
 OPEN_KEY = "choice_open"
 MAX_MISSING_TITLES = 5  # in the caption
-MAX_CHARS = title_list.MAX_TITLES * 60  # of the pasted text, about 60 for each title
 
 
 def excluded_films(dataset: Dataset) -> tuple[int, ...]:
@@ -49,7 +48,7 @@ def popover(dataset: Dataset) -> None:
         st.text_area(
             _("Titles, one per line"),
             key="choice_text",
-            max_chars=MAX_CHARS,
+            max_chars=title_list.MAX_CHARS,
             placeholder=_("Title (year), or a file name"),
             help=_("A watchlist, a festival programme, or the file names of your films."),
         )

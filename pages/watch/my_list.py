@@ -52,8 +52,15 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
 @st.fragment
 def _search(dataset_name: str) -> None:
     """Render the search box. While the visitor types, only this fragment runs again."""
+    hint = _("To add several films at once, click “Import your history” and paste their titles.")
     film_search.search_box(
-        dataset_name, _("Add a film"), "search", _show_result, limit=8, on_enter=lambda film: _add(film.number)
+        dataset_name,
+        _("Add a film"),
+        "search",
+        _show_result,
+        limit=8,
+        on_enter=lambda film: _add(film.number),
+        several_hint=hint if cache.item_noun(dataset_name) == "film" else "",
     )
 
 

@@ -8,7 +8,7 @@ Shapes: F films, N names, Q entries.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import NamedTuple
@@ -130,6 +130,10 @@ class Matcher:
             if near_films:
                 is_confident = len(near_films) == 1 and not self._has_other_imdb_id(entry, near_films[0])
                 return Match(method, tuple(near_films)) if is_confident else self._unsure(near_films, is_likely=False)
+        with_year = replace(entry, title=f"{entry.title} {entry.year}", original="", year=None)
+        match = self._match_by_title_alone(with_year, self._films_titled(with_year))
+        if match and match.is_confident:  # the year is a part of the title: "Blade Runner 2049"
+            return match
         # films without a year are candidates, too
         others = [film for film in films if abs((self._films[film].year or entry.year) - entry.year) <= MAX_YEAR_GAP]
         return self._unsure(others, is_likely=False) if others else None

@@ -124,3 +124,12 @@ def test_a_double_click_changes_only_the_film_of_the_button(click, films):
     app.run().button[0].click().run()
     assert not app.exception
     assert app.session_state.visitor.current.films == films
+
+
+def test_several_titles_in_the_search_box_lead_to_the_box_for_them(visit):
+    app = visit()
+    hint = "To add several films at once, click “Import your history” and paste their titles."
+    app.text_input(key="search").set_value("Heat, Alien, Fargo").run()
+    assert hint in said(app)
+    app.text_input(key="search").set_value("No such film").run()
+    assert hint not in said(app)
