@@ -15,7 +15,7 @@ from pages.ui.i18n import _, ngettext
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import import_dialog, share, theme_search
-from pages.watch.predictions import RecommendationList
+from pages.watch.predictions import ANCHOR, RecommendationList
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import history, substitutes
 from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, MIN_LIKED_STARS
@@ -37,6 +37,8 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
     if user and user.items == films:
         st.caption(ui_page.user_caption(user.n_watched, len(films), cache.dataset_title(dataset.name)))
     if films:
+        with st.container(key="jump"):  # only in narrow windows, where the recommendations are below the films
+            st.markdown(f"[{_('See the recommendations')}](#{ANCHOR})")
         _show_films(dataset, films, recommended)
     else:
         st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random viewer."))

@@ -33,6 +33,7 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing released after the film you watched last"),
 }
+ANCHOR = "recommendations"  # of the heading
 WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
 
 
@@ -69,7 +70,7 @@ class RecommendationList:
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
     """Render the controls and the recommendations. If there is an error, show it and return None."""
-    st.header(_("What comes next"))
+    st.header(_("What comes next"), anchor=ANCHOR)
     kind = list_kinds.select()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         recommender = list_kinds.select_recommender(kind, dataset.name)

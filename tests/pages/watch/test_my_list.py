@@ -133,3 +133,11 @@ def test_several_titles_in_the_search_box_lead_to_the_box_for_them(visit):
     assert hint in said(app)
     app.text_input(key="search").set_value("No such film").run()
     assert hint not in said(app)
+
+
+def test_a_link_leads_to_the_recommendations_below_a_list(visit):
+    link = "[See the recommendations](#recommendations)"
+    app = visit(s="1-2")
+    assert link in said(app)
+    assert [heading.proto.anchor for heading in app.header if heading.value == "What comes next"] == ["recommendations"]
+    assert link not in said(visit())
