@@ -425,6 +425,12 @@ def built_in(sample) -> TitleIndex:
         ("james bond skyfall", "Skyfall (2012)"),
         ("tlotr", "The Lord of the Rings: The Fellowship of the Ring (2001)"),
         ("tlotr 2", "The Lord of the Rings: The Two Towers (2002)"),
+        ("Побег из Шоушенка", "The Shawshank Redemption (1994)"),
+        ("Крестный отец", "The Godfather (1972)"),
+        ("Начало", "Inception (2010)"),
+        ("Властелин колец", "The Lord of the Rings: The Fellowship of the Ring (2001)"),
+        ("Звездные войны", "Star Wars: Episode IV - A New Hope (1977)"),
+        ("Один дома", "Home Alone (1990)"),
         ("die hrad", "Die Hard (1988)"),  # "die" is also a German article
     ],
 )
