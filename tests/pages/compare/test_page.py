@@ -389,3 +389,9 @@ def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit
         app.run()
     assert "stop_trying" not in keys(app)
     assert {"Item kNN", "Markov chain"} <= ranks(app).keys()
+
+
+def test_ranks_of_a_hidden_film_are_forgotten_when_another_file_replaces_the_data_set(visit):
+    app = open_tab(visit("compare", s="1-2-3-4"), 3)
+    question = app.session_state.hidden_film_test.question
+    assert question == (world.build().fingerprint, (0, 1, 2, 3), 3)
