@@ -282,11 +282,11 @@ def _published_texts():
 
 
 def _study_texts(path):
-    """Return the fixed texts of a study. Its answer and method contain figures and stay English."""
+    """Return the texts of a study. Its answer and method contain figures and are translated as a whole."""
     study = read(path)
     cells = study.table.select_dtypes(exclude="number")
     parts = [part for name in cells for cell in cells[name] if isinstance(cell, str) for part in cell.split(" – ")]
-    return [study.title, study.question, study.papers, list(study.titles.values()), parts]
+    return [study.title, study.question, study.papers, study.answer, study.how, list(study.titles.values()), parts]
 
 
 def strings(value):
