@@ -12,7 +12,7 @@ import streamlit as st
 from pages.ui import cache, errors, format, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.widgets import button
-from recsys.data.dataset import Dataset, Film
+from recsys.data.dataset import Film
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
 from recsys.serving.what_if import Change, RankChange, move_film, rank_changes, remove_film
@@ -36,25 +36,28 @@ def panel(predictor: Predictor, request: Request) -> None:
     with st.expander(_("What if …"), icon=":material/alt_route:", key="what-if", on_change="rerun") as expander:
         if not expander.open:
             return
-        st.caption(_("Remove or move a film to see which recommendations change. Your list stays as it is."))
+        if predictor.model.ignores_order:
+            st.caption(_("Remove a film to see which recommendations change. Your list stays as it is."))
+        else:
+            st.caption(_("Remove or move a film to see which recommendations change. Your list stays as it is."))
         if not request.history:
             st.caption(_("Add a film first."))
-        elif (films := _changed_list(predictor.dataset, request.history)) is not None:  # may be empty
+        elif (films := _changed_list(predictor, request.history)) is not None:  # may be empty
             _show_changes(predictor, request, replace(request, history=films))
 
 
-def _changed_list(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] | None:
+def _changed_list(predictor: Predictor, films: tuple[int, ...]) -> tuple[int, ...] | None:
     """Render the controls and return the changed list. If nothing changes, show a caption and return None."""
-    n = len(films)
+    n, catalog_films = len(films), predictor.dataset.catalog.films
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         position = st.selectbox(
             _("Film"),
             range(n - 1, -1, -1),
-            format_func=lambda position: f"{position + 1}. {dataset.catalog.films[films[position]].label}",
+            format_func=lambda position: f"{position + 1}. {catalog_films[films[position]].label}",
             key=f"what-if-film-{n}",
             width=280,
         )
-        actions = [REMOVE, MOVE] if n > 1 else [REMOVE]
+        actions = [REMOVE, MOVE] if n > 1 and not predictor.model.ignores_order else [REMOVE]
         action = st.segmented_control(
             _("Change"),
             actions,

@@ -45,6 +45,7 @@ class Model(ABC):
     uses_item_texts: ClassVar[bool] = False  # `fit` uses titles and tags
     uses_credits: bool = False  # `fit` uses directors, cast and subjects, if they were fetched with `data enrich`
     uses_query_ratings: bool = False  # ratings in a query change the scores
+    ignores_order: bool = False  # treats a history as favourites in no order
     scores_cold_items: bool = False  # scores infrequent films too, from their descriptions
     has_probabilities: bool = False  # `log_probabilities` is a softmax over all items, shown to users
     is_fitted_on_validation: bool = False  # the ranking depends on weights that were fitted on validation items

@@ -418,7 +418,6 @@ class VisitorPool(Pool):
 
     choose_examples = staticmethod(histories_cut_to_each_range)
     min_emphasis: float = 1.0  # lowest factor of the weight of the member EMPHASISED, see `with_max_emphasis`
-    lists_are_unordered: bool = False  # see `for_unordered_lists`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -489,7 +488,7 @@ class VisitorPool(Pool):
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m with the emphasis and the bonus of a trait, (B, I) float32."""
-        if not self.lists_are_unordered:
+        if not self.ignores_order:
             return self._score_in_order(queries)
         ordered_queries, rows = in_several_orders(queries)
         scores = self._score_in_order(ordered_queries)
@@ -541,7 +540,7 @@ class VisitorPool(Pool):
     def for_unordered_lists(self) -> Self:
         """Return a copy for favourites in no order: the order of a list does not change the scores."""
         model = copy(self)
-        model.lists_are_unordered = True
+        model.ignores_order = True
         return model
 
     def favours_content(self, history: np.ndarray) -> bool:

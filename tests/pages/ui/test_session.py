@@ -198,3 +198,33 @@ def test_only_a_history_with_dates_or_of_a_user_is_in_the_order_of_watching(visi
     assert is_history(app)
     state.current = ListState(films=(5, 6))
     assert not is_history(app)
+
+
+def test_the_visitor_can_say_that_the_list_is_in_the_order_of_watching(visit, monkeypatch):
+    taken_for_favourites = []
+    monkeypatch.setattr(ui_session, "for_unordered_list", lambda each: taken_for_favourites.append(each) or each)
+    app = visit(s="1-2-3")
+    assert taken_for_favourites
+    taken_for_favourites.clear()
+    app.toggle(key="in_watch_order").set_value(True).run()
+    assert not taken_for_favourites
+    assert app.query_params["order"] == "true"
+    app.toggle(key="in_watch_order").set_value(False).run()
+    assert taken_for_favourites
+
+
+def test_who_moves_a_film_cares_about_the_order(visit):
+    app = visit(s="1-2-3")
+    assert not app.toggle(key="in_watch_order").value
+    app.button(key="down-1").click().run()
+    assert not app.exception
+    assert app.toggle(key="in_watch_order").value
+    assert not visit(s="1-2-3", order="x").toggle(key="in_watch_order").value
+    assert visit(s="1-2-3", order="true").toggle(key="in_watch_order").value
+
+
+def test_a_known_order_and_a_single_film_have_no_switch(visit):
+    app = visit(s="1-2")
+    app.session_state.visitor.user = UserHistory(items=(0,), n_watched=1)
+    assert "in_watch_order" not in [toggle.key for toggle in app.run().toggle]
+    assert "in_watch_order" not in [toggle.key for toggle in visit(s="1").toggle]

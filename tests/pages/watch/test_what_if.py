@@ -100,3 +100,11 @@ def test_a_list_that_did_not_change_is_counted_as_it_is(show):
     app = show(s="-".join(str(film + 1) for film in range(26)), variant="popular")  # of 30 films
     app.get("button_group")[0].set_value(what_if.MOVE).run()
     assert "Most popular recommends the same 4 films in the same order." in said(app)
+
+
+def test_films_of_favourites_in_no_order_cannot_be_moved(show, monkeypatch):
+    assert len(show(s="1-2-3").get("button_group")[0].options) == 2
+    monkeypatch.setattr("recsys.models.base.Model.ignores_order", True)
+    app = show(s="1-2-3")
+    assert len(app.get("button_group")[0].options) == 1
+    assert "Remove a film to see which recommendations change" in said(app)
