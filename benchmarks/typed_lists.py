@@ -1,4 +1,4 @@
-"""Print the first ten films for thirty lists as visitors type them, to be read by a person.
+"""Print the first ten films for thirty lists of favourites as visitors type them, to be read by a person.
 
     python -m benchmarks.typed_lists                     the default recommender, built-in data set
     python -m benchmarks.typed_lists sasrec-memory
@@ -65,7 +65,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     chosen = recsys.recommender(options.recommender or predictor.default(dataset.name), dataset)
     print("| list | films | first ten |\n|---|---|---|")
     for name, titles in LISTS.items():
-        films = [pick.film.title.partition(" (")[0] for pick in chosen.recommend(list(titles))]
+        films = [pick.film.title.partition(" (")[0] for pick in chosen.recommend(list(titles), in_order=False)]
         print(f"| {name} | {' · '.join(titles)} | {' · '.join(films)} |")
 
 

@@ -393,7 +393,8 @@ def test_favourites_have_lower_probabilities_because_they_predict_the_next_film_
     both_orders = [model.score(Queries([np.array(order)]))[0] for order in ([3, 7], [7, 3])]
     expected = [model.score(queries)[0], np.mean(both_orders, axis=0)]
     np.testing.assert_allclose(unordered.score(queries), model.unordered_factor * np.stack(expected), rtol=1e-4)
-    assert unordered.ignores_order and not model.ignores_order
+    assert unordered.ignores_order
+    assert not model.ignores_order
     restored = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     restored.set_members(members)
     restored.load_state(model.state(), ITEMS)
