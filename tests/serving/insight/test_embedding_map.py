@@ -5,6 +5,8 @@ import pandas as pd
 import pytest
 from sklearn.decomposition import PCA
 
+from recsys import arrays, checkpoints, paths, storage
+from recsys.data.published import DEFAULT_DATASET
 from recsys.data.tags import Tags
 from recsys.models.popular import Popular
 from recsys.serving.insight import embedding_map as maps
@@ -194,3 +196,15 @@ def test_few_films_and_films_without_year_or_tags_have_regions():
     catalog.movies["year"] = pd.array([pd.NA] * 3, dtype="Int64")
     (area,) = find_regions(np.zeros((3, 2)), catalog, np.ones(3))
     assert sorted(area.items.tolist()) == [0, 1, 2]
+
+
+def test_the_shipped_map_is_that_of_the_shipped_network():
+    names = DEFAULT_DATASET, "bert4rec"
+    document = paths.shipped_checkpoint(DEFAULT_DATASET, "leave-one-out", "bert4rec") / checkpoints.META
+    meta, payloads = storage.read_payloads(document)
+    weights = checkpoints.weights_from_bytes(payloads[0])["items.weight"][: meta["n_items"]]
+    points = arrays.read(
+        paths.film_map(paths.ASSETS, *names), tsne.POINTS_NAME, tsne.fingerprint(weights.astype("<f4"))
+    )
+    assert points is not None
+    assert points.shape == (meta["n_items"], 2)
