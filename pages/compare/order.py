@@ -99,10 +99,14 @@ def plot_overlaps(effects: Effects) -> go.Figure:
     )
     figure = go.Figure()
     for name, symbol, colour, size, overlaps, mark_labels in marks:
+        is_mean = overlaps is means
         figure.add_scatter(
             x=overlaps,
             y=mark_labels,
-            mode="markers",
+            mode="markers+text" if is_mean else "markers",
+            text=[number(overlap, ".2f") for overlap in means] if is_mean else None,
+            textposition="top center",
+            cliponaxis=False,
             name=name,
             marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
             hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",

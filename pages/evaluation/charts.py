@@ -16,6 +16,7 @@ MARGIN_PX = 130  # above and below the axes, together
 DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
 ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # phones included
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
+LINE_PLOT_WIDTH_PX = 300  # smallest width inside these axes
 # label in a font of 11 px
 LETTER_WIDTH_PX = 6.3  # mean width
 LETTER_HEIGHT_PX = 14.5
@@ -103,7 +104,8 @@ def label_line_ends(figure: go.Figure) -> go.Figure:
     """Label each line at its right end.
 
     At the right edge of the chart, labels are beside the lines and do not overlap. A line that ends before the edge has
-    its label above its end, because other lines continue to the right.
+    its label above or below its end, because other lines continue to the right. If lines would cross the label on both
+    sides, it is left out.
     """
     traces = [trace for trace in figure.data if len(trace.x)]
     if not traces:
@@ -117,9 +119,27 @@ def label_line_ends(figure: go.Figure) -> go.Figure:
     for trace, height in zip(edge_traces, heights, strict=True):
         figure.add_annotation(x=right_edge, y=height, text=trace.name, xanchor="left", xshift=7, **style)
     for trace in traces:
-        if trace.x[-1] < right_edge:
-            figure.add_annotation(x=trace.x[-1], y=trace.y[-1], text=trace.name, yanchor="bottom", yshift=5, **style)
+        if trace.x[-1] < right_edge and (direction := free_direction(trace, traces, gap)):
+            anchor = "bottom" if direction == 1 else "top"
+            style |= {"yanchor": anchor, "yshift": 5 * direction}
+            figure.add_annotation(x=trace.x[-1], y=trace.y[-1], text=trace.name, **style)
     return figure.update_layout(margin_r=20 + LETTER_WIDTH_PX * max(len(trace.name) for trace in edge_traces))
+
+
+def free_direction(trace: go.Scatter, traces: Sequence[go.Scatter], gap: float) -> int | None:
+    """Return 1 if no other line crosses a label above the end of a line, -1 if none crosses it below, otherwise None.
+
+    gap: Height of a label in units of y.
+    """
+    x, y = trace.x[-1], trace.y[-1]
+    extent = max(line.x[-1] for line in traces) - min(line.x[0] for line in traces)
+    half_width = LETTER_WIDTH_PX * len(trace.name) / 2 * extent / LINE_PLOT_WIDTH_PX
+    label_x = np.linspace(x - half_width, x + half_width, 15)
+    heights = np.array([np.interp(label_x, line.x, line.y, np.nan, np.nan) - y for line in traces if line is not trace])
+    for direction in (1, -1):
+        if not ((direction * heights > 0.2 * gap) & (direction * heights < 1.5 * gap)).any():
+            return direction
+    return None
 
 
 def spread(heights: Sequence[float], gap: float) -> np.ndarray:

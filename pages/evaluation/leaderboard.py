@@ -390,15 +390,17 @@ def show_missing(view: EvaluationView) -> None:
     retraining_reason = protocols.get_current_or_former(view.protocol).retraining_reason
     title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
-        for needs_training, text, note in (
-            (True, N_("These must be trained first: {models}."), retraining_reason),
-            (False, N_("These can be evaluated without training: {models}."), ""),
+        trained, combined, untrained = report.group_by_training(missing, view.dataset)
+        for group, text, note in (
+            (trained, N_("These must be trained first: {models}."), retraining_reason),
+            (combined, N_("These combine other recommenders, which must be trained first: {models}."), ""),
+            (untrained, N_("These can be evaluated without training: {models}."), ""),
         ):
-            group = [recommender for recommender in missing if recommender.needs_training == needs_training]
             if group:
                 titles = format.join_escaped([_(recommender.title) for recommender in group])
                 st.markdown(f"{_(text, models=titles)} {_(note)}".strip())
-                _show_commands(view, group)
+                for examples in [[recommender] for recommender in group] if group is combined else [group]:
+                    _show_commands(view, examples)
 
 
 def _show_commands(view: EvaluationView, group: list[Recommender]) -> None:

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.evaluation import data
-from pages.evaluation.charts import look
+from pages.evaluation.charts import LETTER_HEIGHT_PX, LETTER_WIDTH_PX, look
 from pages.evaluation.data import EvaluationView, protocol_title
 from pages.ui import cache, format
 from pages.ui.charts import set_layout, show_chart
@@ -15,8 +15,9 @@ from pages.ui.i18n import _, ngettext
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 
-AXIS_HEIGHT_PX = 90  # margins and titles of the protocols
 RANK_HEIGHT_PX = 19  # one rank on the vertical axis
+MAX_HORIZONTAL_TITLES = 5  # the titles of more protocols would overlap on a phone
+LABEL_SHIFT_PX = 10  # between a mark and the title of its recommender
 
 
 def show(view: EvaluationView) -> None:
@@ -114,12 +115,25 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     # labels are at successive positions, because labels of equal ranks would overlap
     for position, title in enumerate(by_last_rank["title"], start=1):
         figure.add_annotation(
-            x=len(names) - 1, y=position, text=title, xanchor="left", xshift=10, showarrow=False, font={"size": 11}
+            x=len(names) - 1,
+            y=position,
+            text=title,
+            xanchor="left",
+            xshift=LABEL_SHIFT_PX,
+            showarrow=False,
+            font={"size": 11},
         )
-    height = AXIS_HEIGHT_PX + RANK_HEIGHT_PX * len(table)
-    set_layout(figure, height, left=26, right=128).update_layout(showlegend=False, margin_t=60)
-    ticks = [title.replace(" ", "<br>") for title in titles]
-    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False, tickangle=0)
+    is_horizontal = len(titles) <= MAX_HORIZONTAL_TITLES
+    ticks = [title.replace(" ", "<br>") for title in titles] if is_horizontal else titles
+    if is_horizontal:
+        axis_height = 16 + LETTER_HEIGHT_PX * max(title.count(" ") + 1 for title in titles)
+    else:
+        axis_height = 16 + LETTER_WIDTH_PX * max(map(len, titles))
+    right = LABEL_SHIFT_PX + round(LETTER_WIDTH_PX * max(map(len, table["title"])))
+    height = round(axis_height) + RANK_HEIGHT_PX * (len(table) + 1)
+    set_layout(figure, height, left=26, right=right).update_layout(showlegend=False, margin_t=axis_height)
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False)
+    figure.update_xaxes(tickangle=0 if is_horizontal else -90, tickfont_size=11)
     figure.update_xaxes(showgrid=False, zeroline=False, range=[-0.25, len(ticks) - 0.9])
     tick_ranks = [1, *range(5, len(table) + 1, 5)]
     return figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=tick_ranks)

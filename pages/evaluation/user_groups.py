@@ -37,7 +37,7 @@ def show(view: EvaluationView) -> None:
     errors.show_file_errors(data.ranks(view)[1])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         titles = {name: _(GROUPING_TITLES[name]) for name in groups.available_groupings(dataset)}
-        grouping = selectbox(_("Group by"), titles, "slicing", width=250)
+        grouping = selectbox(_("Group by"), titles, "slicing", width=370)  # fits the longest title
         metric = data.select_metric()
     variants = data.comparable_variants(view, dataset)
     default = tables.best_of_families(view.board, variants, 3)

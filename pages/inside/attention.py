@@ -118,8 +118,8 @@ def show_attention(
     else:
         common.plot(token_map(result, layer, head), alt, "heat")
     # with positions, because a film can be in the list twice: as itself and as a substitute
-    labels = [f"{n}. {label}" for n, label in enumerate(result.labels, 1)]
-    table = pd.DataFrame(result.view(layer, head), labels, labels)
+    positions = [f"{n}. {label}" for n, label in enumerate(result.labels, 1)]
+    table = pd.DataFrame(result.view(layer, head), positions, positions)
     if is_short:
         title = _("attention between positions, rows attend to columns")
         common.table_expander(table.rename_axis(_("Attends to …")).map(percent), title, "attention")

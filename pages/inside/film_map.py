@@ -96,12 +96,12 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
                 key=f"mark-{film.movie_id}",
                 icon="location_searching",
                 on_click=choose_film,
-                args=(dataset.name, film.number),
+                args=(dataset.fingerprint, film.number),
                 disabled_reason=_(film.unscored_reason),
             ),
             limit=5,
             results_key="found-on-map",
-            on_enter=lambda film: choose_film(dataset.name, film.number) if not film.is_infrequent else None,
+            on_enter=lambda film: choose_film(dataset.fingerprint, film.number) if not film.is_infrequent else None,
         )
         show_neighbours(predictor, film_map, chosen)
     with map_column:
@@ -149,25 +149,24 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
 
 def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
     """Return the item that was searched or clicked. By default, return the visitor's newest film."""
-    dataset_name, item = st.session_state.get("map_film", (None, None))
-    is_valid = dataset_name == dataset.name and item is not None and item < dataset.n_items
-    return item if is_valid else films[-1]
+    fingerprint, item = st.session_state.get("map_film", (None, None))
+    return item if fingerprint == dataset.fingerprint else films[-1]
 
 
-def choose_film(dataset_name: str, item: int) -> None:
-    """Choose the film that is marked on the map, and empty the search box."""
-    st.session_state.map_film = (dataset_name, item)
+def choose_film(fingerprint: str, item: int) -> None:
+    """Choose the film that is marked on the map, and empty the search box. fingerprint: Of the data set."""
+    st.session_state.map_film = (fingerprint, item)
     st.session_state.map_search = ""
 
 
-def handle_click(dataset_name: str, n_items: int) -> None:
+def handle_click(fingerprint: str, n_items: int) -> None:
     """Choose the clicked film. Ignore a selection event without a film."""
     points = st.session_state[CHART_KEY].selection.points
     item = points[0].get("customdata") if points else None
     if isinstance(item, list) and item:  # customdata is a number or a list of one number
         item = item[0]
     if isinstance(item, int) and 0 <= item < n_items:
-        choose_film(dataset_name, item)
+        choose_film(fingerprint, item)
 
 
 def show_neighbours(predictor: Predictor, film_map: FilmMap, chosen: int) -> None:
@@ -216,7 +215,7 @@ def show_map(
             localize_chart(figure),
             alt=alt,
             key=CHART_KEY,
-            on_select=lambda: handle_click(dataset.name, dataset.n_items),
+            on_select=lambda: handle_click(dataset.fingerprint, dataset.n_items),
             selection_mode="points",
             config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
         )

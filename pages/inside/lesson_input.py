@@ -278,5 +278,5 @@ def factors_chart(table: pd.DataFrame) -> go.Figure:
         line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": dashes[index // 2 % len(dashes)]}
         figure.add_scatter(x=table.index, y=table[name], name=name, mode="lines", line=line, hovertemplate="%{y:.2f}")
     common.legend_on_top(figure, height=360).update_layout(hovermode="x unified")
-    figure.update_xaxes(title=table.index.name, zeroline=False)
+    figure.update_xaxes(title=charts.wrap_title(str(table.index.name)), zeroline=False)
     return figure.update_yaxes(title=_("Factor on attention"), rangemode="tozero")

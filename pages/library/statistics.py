@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.ui import cache, format
-from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, set_layout, show_chart
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, set_layout, show_chart, wrap_title
 from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import Lengths, LongTail, Size, Statistics
@@ -99,15 +99,15 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
     hover = _("%{customdata} · people: %{y:,}<extra></extra>")
     figure = new_figure(go.Bar(x=table.index, y=table["people"], customdata=ranges, hovertemplate=hover))
     figure.update_layout(bargap=0.06)
-    for value, label in (
-        (lengths.median, _("median: {n:,.0f}", n=lengths.median)),
-        (lengths.p90, _("90th percentile: {n:,.0f}", n=lengths.p90)),
+    for value, label, shift_px in (  # one label above the other, because the lines can be close to each other
+        (lengths.median, _("median: {n:,.0f}", n=lengths.median), 15),
+        (lengths.p90, _("90th percentile: {n:,.0f}", n=lengths.p90), 0),
     ):
-        x = bar_position(table, value)
+        x, style = bar_position(table, value), {"showarrow": False, "font": {"size": 12}}
         figure.add_vline(x, line=DOTTED_LINE)
-        figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", text=label, showarrow=False, font={"size": 12})
+        figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", yshift=shift_px, text=label, **style)
     ticks = table.index[:: max(1, len(table) // 6)]  # the bars with a tick, at most 11
-    title = _("Films per person (bars further right cover a wider range)")
+    title = wrap_title(_("Films per person (bars further right cover a wider range)"))
     tick_texts = [count(length) for length in table["from"][ticks]]
     figure.update_xaxes(title=title, tickvals=ticks - 0.5, ticktext=tick_texts)  # at the left edges of the bars
     figure.update_yaxes(title=_("People"))

@@ -11,6 +11,7 @@ from recsys.jobs.queue import Progress
 
 COLOURS = {"loss": "#cf6a2a", "ndcg@10": "#1f9a94"}  # contrast of at least 3:1 on the light and the dark page
 PLOT_HEIGHT_PX = 210
+MAX_EPOCH_TICKS = 10  # for fewer epochs, Plotly would choose ticks at half epochs, and print "1 1 2 2 3"
 MAX_MARKERS = 39  # a longer curve has no markers
 
 
@@ -49,4 +50,5 @@ def plot_curve(table: pd.DataFrame, column: str, max_epochs: int) -> go.Figure:
         hovertemplate=f"%{{x}}: %{{y:{i18n.METRIC_FORMAT}}}<extra></extra>",
     )
     set_layout(figure, PLOT_HEIGHT_PX).update_layout(showlegend=False, margin_t=8)
-    return figure.update_xaxes(title=_("Epoch"), range=[0.5, max_epochs + 0.5], tickformat="d")
+    step = 1 if max_epochs <= MAX_EPOCH_TICKS else None
+    return figure.update_xaxes(title=_("Epoch"), range=[0.5, max_epochs + 0.5], tickformat="d", dtick=step)

@@ -51,7 +51,8 @@ def form() -> None:
         items = _parse(item_file_id, item_upload) if item_upload else None
         st.dataframe(events.rows.head(PREVIEW_ROWS), hide_index=True, height="content")
         if columns := _choose_columns(events):
-            label, nouns = _("What are the items?"), ["film", "item"]
+            label = _("What are the items?")
+            nouns: list[Noun] = ["film", "item"]
             noun = st.segmented_control(
                 label, nouns, default="item", required=True, format_func=_noun_label, key="own_noun"
             )

@@ -47,7 +47,7 @@ def on_enter(box: str, action: Callable[[str], None]) -> None:
 
     Streamlit itself ignores Enter if the text has not changed.
     """
-    key = f"{box}-enter"
+    key = f"enter-{box}"
     _script(
         key=key,
         data={"task": "enter", "box": box},

@@ -1,5 +1,6 @@
 """Charts and tables: layout, and downloads as CSV and PNG."""
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from numbers import Integral
@@ -20,6 +21,7 @@ from recsys.serving.share_image import Fonts
 ACCENT = "#1f9a94"  # contrast of at least 3:1 with the light and with the dark background
 SECOND_ACCENT = "#d9772f"  # same contrast
 GREY = "#8d8c88"
+MAX_TITLE_LENGTH = 40  # characters in a line of an axis title on a phone
 FONT_FOLDER = Path(st.__file__).parent / "static" / "static" / "media"  # the fonts of the page (OFL)
 FILE_TYPES = {  # suffix → MIME type, icon
     ".csv": ("text/csv", "download"),
@@ -48,6 +50,11 @@ def set_layout(figure: go.Figure, height: int, left: int = 0, right: int = 12) -
     figure.update_xaxes(automargin=True, fixedrange=True, title_font={"size": 12}, tickfont={"size": 12})
     figure.update_yaxes(automargin=True, fixedrange=True, title_font={"size": 12}, tickfont={"size": 12})
     return figure
+
+
+def wrap_title(title: str) -> str:
+    """Return the title of a horizontal axis with line breaks, so that it fits a phone."""
+    return "<br>".join(textwrap.wrap(title, MAX_TITLE_LENGTH))
 
 
 def plot(figure: go.Figure, description: str, name: str) -> None:

@@ -18,6 +18,7 @@ from recsys.serving.search.name_index import PHRASE
 from recsys.serving.search.search import SearchResult, TitleIndex
 
 MAX_QUOTED_LETTERS = 60  # of the query in a note
+MAX_TITLE_WORDS = 5  # a longer query without results may be several titles
 MIN_LETTERS = 3  # a shorter query is not searched in other data sets
 
 
@@ -29,6 +30,7 @@ def search_box(
     limit: int,
     results_key: str = "found",
     on_enter: Callable[[SearchResult], None] | None = None,
+    several_hint: str = "",
     **options: Any,
 ) -> None:
     """Show a search box and its results.
@@ -41,6 +43,7 @@ def search_box(
         limit: Maximum number of results.
         results_key: Key of the container with the results.
         on_enter: Called with the best result when Enter is pressed in the box, see `choose_best`.
+        several_hint: Text that is shown if there is no result and the query may be several titles.
         options: Further arguments of `st.text_input`.
     """
     index = cache.title_index(dataset_name)
@@ -60,6 +63,8 @@ def search_box(
             st.caption(f"{note} {_('Most similar titles:')}" if similar else note)
         for result in similar:
             render(result)
+        if several_hint and not confident and ("," in text or len(text.split()) > MAX_TITLE_WORDS):
+            st.caption(several_hint)
     browser.place_status(_("Films found: {n}.", n=len(confident)))
 
 

@@ -184,7 +184,7 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         cancel_label = _("Cancel *fitting {model}*", model=escape_markdown(title))
         tasks.show_progress(_task_name(name, dataset.name), lambda _event: text, cancel_label, f"stop-{name}")
         return None
-    if task and task.error:
+    if task and task.error and model_state is not State.READY:  # it can have become ready outside the app
         retry = partial(restart, name, dataset)
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None

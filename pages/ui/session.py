@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.ui import cache, url
 from pages.ui.browser import announce
 from pages.ui.i18n import N_, _
-from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, WATCHED_BEFORE, ListState, visitor
+from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, WATCHED_BEFORE, ListState, UndoStep, visitor
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
@@ -90,7 +90,7 @@ def _remove_lists(name: str) -> None:
     """Remove the lists of a data set that was deleted or replaced from the stored states."""
     state = visitor()
     state.by_dataset.pop(name, None)
-    state.undo_stack = [entry for entry in state.undo_stack if entry.dataset != name]
+    state.undo_stack = [step for step in state.undo_stack if step.lists.dataset != name]
     state.user = None
 
 
@@ -206,9 +206,9 @@ def _set_current(new: ListState) -> None:
 
 
 def _push_undo() -> None:
-    """Put the current list state on the undo stack, before a change."""
+    """Put the current lists and ratings on the undo stack, before a change."""
     state = visitor()
-    state.undo_stack = [*state.undo_stack, state.current][-UNDO_STEPS:]
+    state.undo_stack = [*state.undo_stack, UndoStep(state.current, state.ratings)][-UNDO_STEPS:]
 
 
 def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | None = None) -> None:
@@ -229,8 +229,17 @@ def add_film(item: int) -> None:
     items = visitor().current.films
     if item not in items:
         set_films((*items, item))
-        _set_lists(_without_mark(item))
+        _set_lists(_without_marks([item]))
         announce(_("{film} added. Films in your list: {n}.", film=_film_label(item), n=len(items) + 1))
+
+
+def add_films(items: Sequence[int]) -> None:
+    """Append films to the list, except films that it has, and remove their marks. `undo` removes all of them."""
+    films_in_list = visitor().current.films
+    new_films = [item for item in dict.fromkeys(items) if item not in films_in_list]
+    if new_films:
+        set_films((*films_in_list, *new_films))
+        _set_lists(_without_marks(new_films))
 
 
 def remove_film(item: int) -> None:
@@ -256,7 +265,7 @@ def move_film(item: int, by: int) -> None:
 def mark_film(item: int, mark: str) -> None:
     """Give a film one of MARKS, in place of its previous mark."""
     _push_undo()
-    marks = _without_mark(item)
+    marks = _without_marks([item])
     _set_lists(marks | {mark: (*marks[mark], item)})
     announce(_(ANNOUNCEMENTS[mark][0], film=_film_label(item)))
 
@@ -264,14 +273,22 @@ def mark_film(item: int, mark: str) -> None:
 def unmark_film(item: int, mark: str) -> None:
     """Remove the mark of a film."""
     _push_undo()
-    _set_lists(_without_mark(item))
+    _set_lists(_without_marks([item]))
     announce(_(ANNOUNCEMENTS[mark][1], film=_film_label(item)))
 
 
-def _without_mark(item: int) -> dict[str, tuple[int, ...]]:
-    """Return the films of each of MARKS, without `item`."""
+def toggle_later(item: int) -> None:
+    """Give a film the mark LATER, or remove this mark."""
+    if item in visitor().current.later:
+        unmark_film(item, LATER)
+    else:
+        mark_film(item, LATER)
+
+
+def _without_marks(items: Collection[int]) -> dict[str, tuple[int, ...]]:
+    """Return the films of each of MARKS, without `items`."""
     current = visitor().current
-    return {mark: tuple(other for other in getattr(current, mark) if other != item) for mark in MARKS}
+    return {mark: tuple(other for other in getattr(current, mark) if other not in items) for mark in MARKS}
 
 
 def _set_lists(lists: Mapping[str, Any]) -> None:
@@ -297,14 +314,15 @@ def load_user(user: history.UserHistory) -> None:
 
 
 def undo() -> None:
-    """Undo the last change of the lists or the data set."""
+    """Undo the last change of the lists, the ratings or the data set."""
     _reload_replaced_dataset()
     state = visitor()
-    for name in {entry.dataset for entry in state.undo_stack}:
+    for name in {step.lists.dataset for step in state.undo_stack}:
         _forget_if_replaced(name)
     if state.undo_stack:
-        _set_current(state.undo_stack[-1])
-        state.undo_stack = state.undo_stack[:-1]
+        step = state.undo_stack[-1]
+        _set_current(step.lists)
+        state.ratings, state.undo_stack = dict(step.ratings), state.undo_stack[:-1]
         _announce_length()
 
 
@@ -424,6 +442,13 @@ def rating(film: Film) -> float | None:
 
 def rate(film: Film, stars: float | None) -> None:
     """Rate a film. None removes the rating."""
+    _push_undo()
     rated_key = film_key(film)
     ratings = {key: value for key, value in visitor().ratings.items() if key != rated_key}
     visitor().ratings = ratings if stars is None else ratings | {rated_key: stars}
+
+
+def clear_ratings() -> None:
+    """Remove all ratings."""
+    _push_undo()
+    visitor().ratings = {}

@@ -47,6 +47,14 @@ class ListState:
 
 
 @dataclass(frozen=True)
+class UndoStep:
+    """The lists and ratings before a change."""
+
+    lists: ListState
+    ratings: Mapping[str, float]
+
+
+@dataclass(frozen=True)
 class DatasetTask:
     """A background task for a data set."""
 
@@ -65,9 +73,9 @@ class VisitorState:
 
     current: ListState = ListState()
     fingerprints: dict[str, str | None] = field(default_factory=dict)  # data set → fingerprint when it was last open
-    undo_stack: list[ListState] = field(default_factory=list)  # states before each change
+    undo_stack: list[UndoStep] = field(default_factory=list)  # oldest first
     by_dataset: dict[str, ListState] = field(default_factory=dict)  # last state in each data set that was open before
-    by_url: dict[str, tuple[ListState, list[ListState]]] = field(default_factory=dict)  # URL → state, undo stack
+    by_url: dict[str, tuple[ListState, list[UndoStep]]] = field(default_factory=dict)  # URL → state, undo stack
     current_url: str = ""  # the query string that was read or written last
     user: UserHistory | None = None  # the user of the data set whose films were loaded last
     rng: np.random.Generator = field(default_factory=np.random.default_rng)  # samples users

@@ -3,7 +3,7 @@
 The visitor pastes titles or uploads a file: a watchlist, a festival programme, or file names.
 
 Session state: choice_mode (a key of CHOICE_MODES) · choice_text, choice_file (widgets) · choice_result (the
-`TitleList` of the last search).
+fingerprint of the data set and the `TitleList` of the last search).
 """
 
 import streamlit as st
@@ -22,7 +22,6 @@ from recsys.serving import title_list
 ONLY = "only"  # the key of CHOICE_MODES that recommends only the films of the list
 OPEN_KEY = "choice_open"
 MAX_MISSING_TITLES = 5  # in the caption
-MAX_CHARS = title_list.MAX_TITLES * 60  # of the pasted text, about 60 for each title
 
 
 def excluded_films(dataset: Dataset) -> tuple[int, ...]:
@@ -49,7 +48,7 @@ def popover(dataset: Dataset) -> None:
         st.text_area(
             _("Titles, one per line"),
             key="choice_text",
-            max_chars=MAX_CHARS,
+            max_chars=title_list.MAX_CHARS,
             placeholder=_("Title (year), or a file name"),
             help=_("A watchlist, a festival programme, or the file names of your films."),
         )
@@ -72,7 +71,7 @@ def _find_films(dataset: Dataset) -> None:
             visitor().flash["choice_file"] = error
             return
     result = title_list.find(matcher(dataset.name), entries)
-    st.session_state.choice_result = result
+    st.session_state.choice_result = (dataset.fingerprint, result)
     session.set_choice(result.films)
     browser.announce(_("Films found: {n}.", n=len(result.films)))
 
@@ -96,9 +95,9 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
             n_infrequent,
         )
         texts.append(text)
-    result: title_list.TitleList | None = st.session_state.get("choice_result")
+    fingerprint, result = st.session_state.get("choice_result", (None, None))
     # after Undo or with a link, the list can differ from the result of the last search
-    if result and result.films == films and result.missing:
+    if fingerprint == dataset.fingerprint and result.films == films and result.missing:
         names = join_names([escape_markdown(title) for title in result.missing[:MAX_MISSING_TITLES]])
         note = ngettext(
             "Not found: {n:,} title ({names}).", "Not found: {n:,} titles ({names}).", len(result.missing), names=names

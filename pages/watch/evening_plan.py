@@ -48,7 +48,7 @@ def panel(predictor: Predictor, request: Request) -> None:
         steps = _cached_plan(predictor, request, length, decisions.rejected, kept=decisions.kept[:length])
         _show_films(predictor, request, decisions, steps)
         _explain(predictor, steps, length)
-        _show_buttons(decisions, steps, request.history)
+        _show_buttons(decisions, steps)
 
 
 _cached_plan = cache.cached_for_predictor()(plan_evening)
@@ -101,11 +101,11 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
     st.caption(format.escape_markdown(text))
 
 
-def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep], films: tuple[int, ...]) -> None:
+def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep]) -> None:
     """Render the button that adds the plan to the visitor's films, and the button that clears the rejections."""
 
     def add_all() -> None:
-        session.set_films((*films, *(step.item for step in steps)))
+        session.add_films([step.item for step in steps])
         st.rerun()  # the whole page, not only the fragment
 
     def start_over() -> None:

@@ -1,10 +1,12 @@
 """The dialog that imports a history: upload of files, questions about the files, and a review of the matched films.
 
+Titles can also be pasted. If there are no files, they are added to the visitor's films. Files replace these films.
+
 After the dialog, the session has only the films, stars and dates. If the visitor wants it, the browser stores the
 history in its local storage. The script is assets/style/history_store.js.
 
-Session state: keep_in_browser · in_browser_asked-<place of the buttons>. Each has the number of requests to the script
-and the last request.
+Session state: history-text (widget) · keep_in_browser · in_browser_asked-<place of the buttons>. Each of the last two
+has the number of requests to the script and the last request.
 """
 
 import math
@@ -24,7 +26,7 @@ from pages.ui.widgets import button, file_uploader
 from recsys.data.dataset import Dataset, Film
 from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, Columns, HistoryError, Imported
 from recsys.data.history_import.read import read
-from recsys.serving import history_import
+from recsys.serving import history_import, title_list
 from recsys.serving.film_matching import Matcher, MatchMethod
 from recsys.serving.history_import import Review, WatchedFilm
 
@@ -69,6 +71,7 @@ class ImportState:
     review: Review | None = None
     review_key: tuple[Any, ...] = ()  # the data set, answers and files of the review
     saved: str = ""  # history that was loaded from the local storage, as JSON
+    has_files: bool = False  # whether there are files or a saved history, beside the pasted titles
 
 
 def open_button(dataset: Dataset) -> None:
@@ -96,17 +99,25 @@ def _open(dataset: Dataset, importing: ImportState) -> None:
 @errors.show_errors()
 def body(dataset: Dataset, importing: ImportState) -> None:
     """Render the content of the dialog. importing: Its state, which is discarded when the dialog closes."""
-    text = _(
+    introduction = _(
         "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "
         "app, or use any CSV. You can add several files. A film that is in several files counts once."
     )
-    st.caption(text)
+    st.caption(introduction)
     if loaded := _offer_saved_history("dialog"):
         importing.saved = loaded
     privacy = _("Your files are only read in memory. The server does not store, log or share them.")
     label = _("History files: CSV, JSON or ZIP")
     uploads = file_uploader(label, "history-files", MAX_FILE_BYTES, accept_multiple_files=True, help=privacy)
-    if not (uploads or importing.saved):
+    text = st.text_area(
+        _("Or paste titles, one per line"),
+        key="history-text",
+        max_chars=title_list.MAX_CHARS,
+        placeholder=_("Title (year), or a file name"),
+    )
+    importing.has_files = bool(uploads or importing.saved)
+    pasted = _pasted_titles(text or "")
+    if not (importing.has_files or pasted.entries):
         st.caption(privacy)
         with st.expander(_("Where to find the files"), icon=":material/help:"):
             st.markdown(
@@ -126,8 +137,15 @@ def body(dataset: Dataset, importing: ImportState) -> None:
     parts: list[Imported] = []
     for name, file_id, content in files:
         parts += _show_file(importing, name, file_id, content)
+    parts.append(pasted)
     if any(part.entries or part.skipped for part in parts):
         _show_review(importing, dataset, parts)
+
+
+def _pasted_titles(text: str) -> Imported:
+    """Return the pasted titles as if they were a file."""
+    name = _("Pasted titles")
+    return Imported(name, "", tuple(replace(entry, file=name) for entry in title_list.parse(text)))
 
 
 def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) -> list[Imported]:
@@ -251,24 +269,33 @@ def matcher(name: str) -> Matcher:
 
 
 def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]) -> None:
-    """Render a summary, the uncertain films, tables of all films, and the button that imports the matched films."""
-    key = (dataset.name, *importing.answers.items(), *(part.file for part in parts))
+    """Render a summary, the uncertain films, tables of all films, and the button that imports the matched films.
+
+    parts: The content of the files, then the pasted titles.
+    """
+    pasted = parts[-1].entries
+    key = (dataset.name, *importing.answers.items(), *(part.file for part in parts), *pasted)
     if importing.review is None or importing.review_key != key:
         with st.spinner(_("Searching for your films")):
             importing.review = history_import.review_files(matcher(dataset.name), parts)
         importing.review_key = key
     review = importing.review
     watched = review.watched(importing.choices)
-    _show_summary(review, watched, dataset)
+    _show_summary(review, watched, dataset, importing.has_files)
     if review.unsure:
         _show_uncertain(importing, review, dataset)
     _show_tables(importing, review, dataset)
-    if watched:
+    if watched and importing.has_files:
         _show_import_button(importing, review, watched, dataset)
+    elif watched:
+        _show_add_button(watched)
 
 
-def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) -> None:
-    """Show how many films are in the data set, how they were matched, and notes about undated and infrequent films."""
+def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, has_files: bool) -> None:
+    """Show how many films are in the data set, how they were matched, and notes about undated and infrequent films.
+
+    has_files: Whether there are files beside the pasted titles, which have no dates.
+    """
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     if not watched:
         if review.films:
@@ -284,7 +311,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset) 
     methods = ", ".join(_(phrase, n=counts[method]) for method, phrase in MATCH_TEXTS.items() if counts[method])
     st.markdown(f"{text}: {methods}." if methods else f"{text}.")
     notes = []
-    if n_undated := sum(not film.dated for film in watched):
+    if has_files and (n_undated := sum(not film.dated for film in watched)):
         note = ngettext(
             "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first if it has none.",
             (
@@ -386,6 +413,14 @@ def _show_import_button(importing: ImportState, review: Review, watched: list[Wa
             )
             _request_browser_save(text, len(review.films))
         _import(dataset, watched)
+        st.rerun()  # the whole page, which closes the dialog
+
+
+def _show_add_button(watched: list[WatchedFilm]) -> None:
+    """Render the button that adds the films of pasted titles to the visitor's films."""
+    label = ngettext("Add {n:,} film to your films", "Add {n:,} films to your films", len(watched))
+    if st.button(label, key="add-pasted", icon=":material/playlist_add:", type="primary"):
+        session.add_films([film.film for film in watched])
         st.rerun()  # the whole page, which closes the dialog
 
 

@@ -5,6 +5,7 @@ Session state: guessed (what the last test depends on, see `_test_key`, and its 
 
 import pandas as pd
 import streamlit as st
+from pandas.io.formats.style import Styler
 
 from pages.ui import cache, charts, errors, format, recommenders
 from pages.ui.cache import ranks_of_hidden_films
@@ -12,6 +13,9 @@ from pages.ui.i18n import _, ngettext, number
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition
+
+BAR_COLOUR = f"{charts.ACCENT}73"  # 45% of the opacity, as in the leaderboard
+LINE_WIDTH = 0.02  # share of the width of the cell
 
 FilmRanks = dict[str, list[RankPosition]]  # title of a recommender → rank of each hidden film
 
@@ -133,8 +137,11 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
     return f"{text} " + _("Its interval is above all others, so the difference is clear.")
 
 
-def _table(rows: pd.DataFrame, n_films: int) -> pd.DataFrame:
-    """Return a row of texts per recommender: hits with interval, NDCG, and median rank with interval."""
+def _table(rows: pd.DataFrame, n_films: int) -> Styler:
+    """Return a row of texts per recommender: hits with interval, NDCG, and median rank with interval.
+
+    Below the text of the interval is a bar from its lower to its upper bound, with a line at the share of hits.
+    """
 
     def format_rank(rank: float) -> str:
         return "–" if rank == float("inf") else number(rank, ",.0f")
@@ -149,4 +156,20 @@ def _table(rows: pd.DataFrame, n_films: int) -> pd.DataFrame:
         cells.append((title, hits, interval, format.metric(row.ndcg), median))
     k = list_comparison.TOP_K
     headings = [_("Recommender"), _("In its top {k}", k=k), _("95% interval"), _("NDCG@{k}", k=k), _("Median rank")]
-    return pd.DataFrame(cells, columns=headings).set_index(headings[0])
+    table = pd.DataFrame(cells, columns=headings).set_index(headings[0])
+    bars = [interval_bar(row.low, row.found / n_films, row.high) for row in rows.itertuples()]
+    return table.style.apply(lambda _column: bars, subset=[headings[2]])
+
+
+def interval_bar(low: float, share: float, high: float) -> str:
+    """Return the CSS of a table cell with a bar from `low` to `high` and a line at `share`, from 0 to 1."""
+    line_start, line_end = max(0.0, share - LINE_WIDTH / 2), min(1.0, share + LINE_WIDTH / 2)
+    stops = (
+        f"transparent {low:.1%}",
+        f"{BAR_COLOUR} {low:.1%} {line_start:.1%}",
+        f"{charts.ACCENT} {line_start:.1%} {line_end:.1%}",
+        f"{BAR_COLOUR} {line_end:.1%} {high:.1%}",
+        f"transparent {high:.1%}",
+    )
+    position = "0 100% / 100% 0.4rem no-repeat"  # below the text
+    return f"background: linear-gradient(to right, {', '.join(stops)}) {position}; min-width: 8rem"

@@ -15,7 +15,7 @@ from pages.ui.i18n import _, ngettext
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import import_dialog, share, theme_search
-from pages.watch.predictions import RecommendationList
+from pages.watch.predictions import ANCHOR, RecommendationList
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import history, substitutes
 from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, MIN_LIKED_STARS
@@ -37,6 +37,8 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
     if user and user.items == films:
         st.caption(ui_page.user_caption(user.n_watched, len(films), cache.dataset_title(dataset.name)))
     if films:
+        with st.container(key="jump"):  # only in narrow windows, where the recommendations are below the films
+            st.markdown(f"[{_('See the recommendations')}](#{ANCHOR})")
         _show_films(dataset, films, recommended)
         _order_toggle(dataset, films)
     else:
@@ -53,8 +55,15 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
 @st.fragment
 def _search(dataset_name: str) -> None:
     """Render the search box. While the visitor types, only this fragment runs again."""
+    hint = _("To add several films at once, click “Import your history” and paste their titles.")
     film_search.search_box(
-        dataset_name, _("Add a film"), "search", _show_result, limit=8, on_enter=lambda film: _add(film.number)
+        dataset_name,
+        _("Add a film"),
+        "search",
+        _show_result,
+        limit=8,
+        on_enter=lambda film: _add(film.number),
+        several_hint=hint if cache.item_noun(dataset_name) == "film" else "",
     )
 
 
@@ -233,9 +242,6 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
     if not panel.open:
         return
 
-    def clear_ratings() -> None:
-        visitor().ratings = {}
-
     with panel, ui_page.popover_content("ratings-open"):
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
@@ -247,7 +253,7 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
                 )
             )
             if visitor().ratings:
-                button(_("Clear all ratings"), "ratings-forget", "restart_alt", clear_ratings)
+                button(_("Clear all ratings"), "ratings-forget", "restart_alt", session.clear_ratings)
 
 
 def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:

@@ -33,6 +33,7 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing released after the film you watched last"),
 }
+ANCHOR = "recommendations"  # of the heading
 WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
 
 
@@ -69,7 +70,7 @@ class RecommendationList:
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
     """Render the controls and the recommendations. If there is an error, show it and return None."""
-    st.header(_("What comes next"))
+    st.header(_("What comes next"), anchor=ANCHOR)
     kind = list_kinds.select()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
         recommender = list_kinds.select_recommender(kind, dataset.name)
@@ -251,10 +252,7 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
     """Mark a film, or remove the mark LATER. The option WHY is not handled, because a callback cannot open a dialog."""
     mark = st.session_state[menu_key]
     if mark == LATER:
-        if item in visitor().current.later:
-            session.unmark_film(item, LATER)
-        else:
-            session.mark_film(item, LATER)
+        session.toggle_later(item)
         browser.focus_on(menu_key, "picks")
     elif mark in (WATCHED_BEFORE, NOT_INTERESTED):
         session.mark_film(item, mark)

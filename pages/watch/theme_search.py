@@ -8,6 +8,7 @@ from pages.ui import browser, cache, errors, film_search, format, recommenders, 
 from pages.ui.i18n import N_, _
 from pages.ui.tasks import completed_share
 from pages.ui.visitor import visitor
+from pages.ui.widgets import button
 from recsys import paths
 from recsys.data import prepared
 from recsys.data.dataset import Dataset
@@ -59,7 +60,7 @@ def panel(dataset_name: str) -> None:
 
 
 def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
-    """Render the matching films, each as a button that adds it."""
+    """Render the matching films, each as a button that adds it, and a button for the "Watch later" list."""
     if not matches:
         st.caption(_("No tag, genre or title contains any of these words. Try other words."))
     browser.place_status(_("Films found: {n}.", n=len(matches)))
@@ -70,6 +71,11 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
         browser.focus_on(*next_keys, "theme")
         st.rerun()  # the whole page, not only the fragment
 
+    def toggle_later(item: int, key: str) -> None:
+        session.toggle_later(item)
+        browser.focus_on(key)
+        st.rerun()
+
     with st.container(key="near", gap=None):
         for position, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
@@ -77,9 +83,24 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
             note = ", ".join(map(format.display_tag, match.reasons)) or format.display_genres(film.genres)
             next_keys = keys[position + 1 :] + keys[:position]  # the added film is disabled and loses the focus
             args = (match.item, next_keys)
-            film_search.film_button(
-                film, keys[position], icon="add", on_click=add, args=args, disabled_reason=reason, note=note
-            )
+            with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+                film_search.film_button(
+                    film, keys[position], icon="add", on_click=add, args=args, disabled_reason=reason, note=note
+                )
+                if not reason:
+                    is_later, key = match.item in visitor().current.later, f"later-{film.movie_id}"
+                    label = _("Remove from “Watch later”") if is_later else _("Watch later")
+                    icon, hidden_label = f"bookmark_{'remove' if is_later else 'add'}", f"{label}: {film.label}"
+                    button(
+                        f"*{format.escape_markdown(hidden_label)}*",
+                        key,
+                        icon,
+                        toggle_later,
+                        match.item,
+                        key,
+                        type="tertiary",
+                        help=label,
+                    )
 
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:

@@ -77,7 +77,7 @@ def _changed_list(dataset: Dataset, films: tuple[int, ...]) -> tuple[int, ...] |
 def _show_changes(predictor: Predictor, request: Request, changed: Request) -> None:
     """Render the changes of the recommendations, and a button that changes the list."""
     changes = _cached_rank_changes(predictor, request, changed)
-    st.markdown(f"**{format.escape_markdown(summary(changes, request.k, cache.recommender_title(predictor)))}**")
+    st.markdown(f"**{format.escape_markdown(summary(changes, cache.recommender_title(predictor)))}**")
     st.html(table(changes, predictor.dataset.catalog.films))
 
     def change_list() -> None:
@@ -90,11 +90,11 @@ def _show_changes(predictor: Predictor, request: Request, changed: Request) -> N
 _cached_rank_changes = cache.cached_for_predictor()(rank_changes)
 
 
-def summary(changes: list[RankChange], k: int, model: str) -> str:
-    """Return a sentence with the number of films for each kind of change. k: Length of the lists."""
+def summary(changes: list[RankChange], model: str) -> str:
+    """Return a sentence with the number of films for each kind of change."""
     counts = Counter(film_change.change for film_change in changes)
     if set(counts) <= {Change.STAYED}:
-        return _("{model} recommends the same {k} films in the same order.", k=k, model=model)
+        return _("{model} recommends the same {k} films in the same order.", k=len(changes), model=model)
     texts = {
         Change.ENTERED: ngettext("{n} film is new", "{n} films are new", counts[Change.ENTERED]),
         Change.ROSE: ngettext("{n} film moves up", "{n} films move up", counts[Change.ROSE]),

@@ -31,7 +31,8 @@ class FilmNames(NamedTuple):
 
     title: str  # corrected
     year: int | None = None  # corrected
-    also: tuple[str, ...] = ()  # titles in other countries and in Ukrainian, and the title in the data if it differs
+    # titles in other countries, in Ukrainian and in Russian, and the title in the data if it differs
+    also: tuple[str, ...] = ()
     nicknames: tuple[str, ...] = ()  # only for the search, not for the import of history files: "t2"
 
 

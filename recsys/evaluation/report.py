@@ -167,6 +167,23 @@ def missing(measured: Iterable[str]) -> list[Recommender]:
     return sorted(map(registry.get, names), key=lambda recommender: recommender.title.lower())
 
 
+def group_by_training(
+    recommenders: Iterable[Recommender], dataset: str
+) -> tuple[list[Recommender], list[Recommender], list[Recommender]]:
+    """Return the recommenders that are trained, those that combine trained recommenders, and the others."""
+    trained: list[Recommender] = []
+    combined: list[Recommender] = []
+    untrained: list[Recommender] = []
+    for recommender in recommenders:
+        if recommender.needs_training:
+            trained.append(recommender)
+        elif any(registry.get(name).needs_training for name in recommender.members(dataset)):
+            combined.append(recommender)
+        else:
+            untrained.append(recommender)
+    return trained, combined, untrained
+
+
 def first_result_commands(variant: str, dataset: str, protocol: str) -> list[str]:
     """Return the commands that produce a first result: the training of a recommender or its members, the evaluation."""
     recommender = registry.get(variant)

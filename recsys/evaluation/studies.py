@@ -14,6 +14,7 @@ from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from recsys import errors, paths, storage
 from recsys.errors import RecsysError, restore_command
+from recsys.models.registry import FORMER_TITLES
 
 
 class StudyError(RecsysError):
@@ -57,8 +58,9 @@ class Study(BaseModel, strict=True, frozen=True):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The rows as a table. A column of numbers and nulls is numeric."""
-        return pd.DataFrame(self.rows, columns=[column.name for column in self.columns])
+        """The rows as a table. A column of numbers and nulls is numeric. Former titles of recommenders are replaced."""
+        rows = [[FORMER_TITLES.get(cell, cell) if isinstance(cell, str) else cell for cell in row] for row in self.rows]
+        return pd.DataFrame(rows, columns=[column.name for column in self.columns])
 
     @property
     def titles(self) -> dict[str, str]:

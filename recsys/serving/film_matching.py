@@ -8,7 +8,7 @@ Shapes: F films, N names, Q entries.
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import Enum
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from recsys.data import film_names
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Entry
 from recsys.errors import N_
+from recsys.serving.search.name_index import MIN_GUESS_CHARS, similar_names
 from recsys.serving.search.normalize import comparable_name, normalize, sorted_span, title_names
 from recsys.serving.search.romanize import romanizations
 from recsys.serving.search.search import names_of
@@ -129,6 +130,10 @@ class Matcher:
             if near_films:
                 is_confident = len(near_films) == 1 and not self._has_other_imdb_id(entry, near_films[0])
                 return Match(method, tuple(near_films)) if is_confident else self._unsure(near_films, is_likely=False)
+        with_year = replace(entry, title=f"{entry.title} {entry.year}", original="", year=None)
+        match = self._match_by_title_alone(with_year, self._films_titled(with_year))
+        if match and match.is_confident:  # the year is a part of the title: "Blade Runner 2049"
+            return match
         # films without a year are candidates, too
         others = [film for film in films if abs((self._films[film].year or entry.year) - entry.year) <= MAX_YEAR_GAP]
         return self._unsure(others, is_likely=False) if others else None
@@ -219,11 +224,29 @@ class Matcher:
                 has_same_year = entry.year is not None and self._films[film].year == entry.year
                 bonus = YEAR_BONUS if has_same_year else 0
                 scores[film] = max(scores.get(film, 0), candidate.similarity + bonus)
+        best = sorted(scores, key=lambda film: (-scores[film], -self._counts[film]))[:MAX_CANDIDATES]
+        if (misspelt := self._misspelt_film(entry, title)) is not None:
+            films = dict.fromkeys([misspelt, *best])
+            return Match(MatchMethod.UNSURE, tuple(films)[:MAX_CANDIDATES], is_likely=True)
         if not scores:
             return Match(MatchMethod.NOT_FOUND)
-        best = sorted(scores, key=lambda film: (-scores[film], -self._counts[film]))[:MAX_CANDIDATES]
         is_single = len(best) == 1 or scores[best[0]] > scores[best[1]]
         return Match(MatchMethod.UNSURE, tuple(best), is_single and scores[best[0]] >= MIN_LIKELY_SCORE)
+
+    def _misspelt_film(self, entry: Entry, title: str) -> int | None:
+        """Return the most popular film whose name is spelt almost like a title, as the search box corrects it, or None.
+
+        Only an entry without year and date is corrected, because somebody may have typed it. An infrequent film is not
+        returned, because a title that the data set lacks can resemble one of many.
+        """
+        if entry.year is not None or entry.watched or len(title) < MIN_GUESS_CHARS:
+            return None
+        similarity = similar_names(title, self._names)
+        if not similarity.any():
+            return None
+        films = [self._film_of[row] for row in np.flatnonzero(similarity == similarity.max())]
+        best = max(films, key=self._counts.__getitem__)
+        return best if self._counts[best] else None
 
     def _films_with_prefix(self, title: str) -> list[int]:
         """Return the films with a name that begins with a title or is the beginning of the title.

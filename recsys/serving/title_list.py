@@ -1,10 +1,10 @@
-"""Read a list of films to choose from: a watchlist, a festival programme, or the file names of a library.
+"""Read a list of films: favourites, a watchlist, a festival programme, or the file names of a library.
 
 Each line is a film: "Heat (1995)", "Heat, 1995", "1. Heat", or "Heat.1995.1080p.BluRay.mkv".
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import PurePath
 
 from recsys.data.history_import import read as history_files
@@ -14,6 +14,7 @@ from recsys.serving.search.normalize import split_year
 
 MAX_TITLES = 1000  # titles of a list
 MAX_LINE_CHARS = 300
+MAX_CHARS = MAX_TITLES * 60  # of a pasted text, about 60 for each title
 VIDEO_SUFFIXES = frozenset({".avi", ".iso", ".m4v", ".mkv", ".mov", ".mp4", ".mpg", ".ts", ".webm", ".wmv"})
 # words after the title in file names
 _RELEASE_WORDS = "1080p 2160p 480p 4k 720p bdrip bluray brrip dvdrip hdrip hdtv uhd web webdl webrip"
@@ -47,12 +48,6 @@ def read_file(name: str, content: bytes) -> list[Entry]:
 def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
     """Find the films of a list. Confident and likely matches are accepted."""
     matches = matcher.match(entries)
-    # a year can be a part of the title: "Blade Runner 2049"
-    rows = [row for row, entry in enumerate(entries) if entry.year and not _is_accepted(matches[row])]
-    full_titles = [replace(entries[row], title=f"{entries[row].title} {entries[row].year}", year=None) for row in rows]
-    for row, match in zip(rows, matcher.match(full_titles), strict=True):
-        if match.is_confident:
-            matches[row] = match
     films = dict.fromkeys(match.films[0] for match in matches if _is_accepted(match))
     missing = [entry.name for entry, match in zip(entries, matches, strict=True) if not _is_accepted(match)]
     return TitleList(tuple(films), tuple(missing))

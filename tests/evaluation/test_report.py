@@ -228,6 +228,8 @@ def test_recommenders_without_a_result_are_listed_with_the_commands_that_produce
         ["evaluate counts --dataset toy --protocol time"],
         [training, "evaluate trained --dataset toy --protocol time"],
     ]
+    mixture, counts, trained = missing
+    assert report.group_by_training(missing, "toy") == ([trained], [mixture], [counts])
 
 
 MIXED = {"members": ["sasrec", "popular"], "edges": []}

@@ -28,6 +28,11 @@ def test_a_study_is_read_with_its_table_its_titles_and_its_chart():
     assert (study.chart.kind, study.chart.x, study.chart.y, study.chart.by) == ("bar", "model", "ndcg", None)
 
 
+def test_a_recommender_has_the_title_of_today():
+    study = read(write(WHOLE | {"rows": [["Pool", 0.157], ["Popular", None]]}))
+    assert study.table["model"].tolist() == ["Best guess", "Popular"]
+
+
 def test_without_studies_there_is_nothing_to_show():
     assert studies() == []
 

@@ -31,9 +31,22 @@ ENGLISH = re.compile(r"[A-Za-z]{2,}|(?<![\w.,])\d+\.\d+(?![\w.])")  # words, and
 SAME = re.compile(  # in every language: names of files, metrics, methods, languages, and a title cut off
     r"(?<=⟦\*Download as a picture: ⟧)[\w@. ]+|\b(?:NextReel|IMDb|TMDB|English|Language|CSV|JSON|PNG|PCA|t-SNE)\b"
     r"|:\w+-badge\b|\b(?:NDCG|HR)@\d+|\b(?:MRR|RMSE|MAE)\b|arXiv:[\d.]+|Star Wars: Ep\w*…|\[mask\]"
+    r"|\]\(#\w+\)"  # the address in a link to a heading
 )
 HIDDEN = {  # fields of Streamlit's messages that nobody sees
-    *("id", "key", "icon", "url", "url_path", "form_id", "element_id", "mime_type", "file_url", "page_script_hash"),
+    *(
+        "anchor",
+        "id",
+        "key",
+        "icon",
+        "url",
+        "url_path",
+        "form_id",
+        "element_id",
+        "mime_type",
+        "file_url",
+        "page_script_hash",
+    ),
     *(
         "format",
         "type",
@@ -269,11 +282,11 @@ def _published_texts():
 
 
 def _study_texts(path):
-    """Return the fixed texts of a study. Its answer and method contain figures and stay English."""
+    """Return the texts of a study. Its answer and method contain figures and are translated as a whole."""
     study = read(path)
     cells = study.table.select_dtypes(exclude="number")
     parts = [part for name in cells for cell in cells[name] if isinstance(cell, str) for part in cell.split(" – ")]
-    return [study.title, study.question, study.papers, list(study.titles.values()), parts]
+    return [study.title, study.question, study.papers, study.answer, study.how, list(study.titles.values()), parts]
 
 
 def strings(value):

@@ -54,3 +54,24 @@ def test_a_watchlist_of_letterboxd_and_a_text_file():
     (entry,) = title_list.read_file("watchlist.csv", watchlist)
     assert (entry.title, entry.year) == ("Heat", 1995)
     assert [entry.title for entry in title_list.read_file("films.txt", "Heat\nАлиса".encode())] == ["Heat", "Алиса"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "label"),
+    [
+        ("the matrx", "The Matrix (1999)"),
+        ("matirx", "The Matrix (1999)"),
+        ("godfahter", "The Godfather (1972)"),
+        ("the jokker", "Joker (2019)"),
+        ("forest gump", "Forrest Gump (1994)"),
+    ],
+)
+def test_typing_errors_are_accepted_as_in_the_search_box(sample, typed, label):
+    result = title_list.find(Matcher(sample), title_list.parse(typed))
+    assert [sample.catalog.films[film].label for film in result.films] == [label]
+    assert result.missing == ()
+
+
+@pytest.mark.parametrize("absent", ["Past Lives", "Oppenheimer", "The Matrx (2015)", "Tarantino"])
+def test_another_film_is_no_typing_error(sample, absent):
+    assert title_list.find(Matcher(sample), title_list.parse(absent)).films == ()

@@ -24,7 +24,7 @@ from recsys.serving.search.normalize import MAX_CHAR, MIN_CHAR, numbers_to_digit
 # scores in percent
 EXACT = 100  # the whole name
 WHOLE_WORDS = 97  # the first words of the name
-WITHOUT_SPACES = 96  # the name without spaces
+WITHOUT_SPACES = 96  # the name without spaces; factor in percent of other matches of this spelling
 PREFIX = 95  # the beginning of the name
 PHRASE = 85  # adjacent words within the name
 ALL_WORDS = 80  # all words in any order
@@ -77,12 +77,14 @@ class NameIndex:
         return scores
 
     def match_scores(self, query: str) -> np.ndarray:
-        """Return the scores of films whose name has all words of the query or equals it without spaces, (F,).
+        """Return the scores of films whose name has all words of the query, (F,).
 
-        Numbers in the query can be digits, words or Roman numerals.
+        Numbers in the query can be digits, words or Roman numerals. If a name equals the query without spaces, films
+        are also scored for the spelling of the name: "spiderman" finds the films that "spider man" finds.
         """
         scores = self._word_scores(query)
-        self._score_without_spaces(scores, query, MIN_CHAR, WITHOUT_SPACES)
+        for spelling in {self._bare[number] for number in self._equal_without_spaces(query, MIN_CHAR)}:
+            scores = np.maximum(scores, self._word_scores(spelling) * (WITHOUT_SPACES / EXACT))
         with_digits = numbers_to_digits(query)
         return scores if with_digits == query else np.maximum(scores, self._word_scores(with_digits))
 
@@ -123,23 +125,26 @@ class NameIndex:
         scores = np.zeros(self._n_films)
         if len(query) < MIN_GUESS_CHARS or not self._names:
             return scores
-        guesses = MISSPELT_NAME * similar_names(strip_article(query), self._bare)
+        bare = strip_article(query)
+        guesses = MISSPELT_NAME * similar_names(bare, self._bare)
         if by_words:
-            self._score_without_spaces(scores, query, MAX_CHAR, PREFIX_WITHOUT_SPACES)
-            guesses = np.maximum(guesses, MISSPELT_WORDS * self._similar_words(numbers_to_digits(query).split()))
+            raise_scores(scores, self._film_of[self._equal_without_spaces(query, MAX_CHAR)], PREFIX_WITHOUT_SPACES)
+            # if a whole name is similar, an article of the query is no match of a longer name: "the jokker" is "Joker"
+            words = numbers_to_digits(bare if guesses.any() else query).split()
+            guesses = np.maximum(guesses, MISSPELT_WORDS * self._similar_words(words))
         numbers = np.flatnonzero(guesses > MIN_GUESS_RATIO * guesses.max())
         np.maximum.at(scores, self._film_of[numbers], guesses[numbers])
         return scores
 
-    def _score_without_spaces(self, scores: np.ndarray, query: str, end: str, score: float) -> None:
-        """Raise the scores (F,) of films whose name matches the query without the spaces of both: "walle" is "wall e".
+    def _equal_without_spaces(self, query: str, end: str) -> np.ndarray:
+        """Return the numbers of the names that match the query without the spaces of both: "walle" is "wall e".
 
         `end` is MIN_CHAR for names that equal the query, MAX_CHAR for names that begin with it.
         """
         spaceless = strip_article(query).replace(" ", "")
-        if spaceless:
-            numbers = self._spaceless_order[sorted_span(self._spaceless_sorted, spaceless, spaceless + end)]
-            raise_scores(scores, self._film_of[numbers], score)
+        if not spaceless:
+            return np.zeros(0, np.int64)
+        return self._spaceless_order[sorted_span(self._spaceless_sorted, spaceless, spaceless + end)]
 
     def _similar_words(self, query_words: list[str]) -> np.ndarray:
         """Return the mean similarity 0…1 of the words of a query to the most similar word of each name, (N,).

@@ -95,14 +95,17 @@ class TitleIndex:
         forms: set[tuple[str, int]] = set()  # (normalized name, row)
         item_names: list[tuple[str, str, int]] = []  # see `series.find_series`
         table = film_names.read().by_corrected_title
-        self._nicknames: dict[str, list[int]] = {}  # normalized nickname → rows
+        self._nicknames: dict[str, list[int]] = {}  # normalized nickname without spaces → rows
+        self._subtitles: dict[str, list[int]] = {}  # normalized subtitle without article → rows of items
         for row, film in enumerate(self._films):
             names = table.get((film.title, film.year), film_names.FilmNames(film.title))
             forms |= {(form, row) for name in names_of(names) for form in name_forms(name)}
             if row < self.n_items:
                 item_names += [(name, numbers_to_digits(normalize(name)), row) for name in title_names(film.title)]
+                for subtitle in series.subtitles(film.title):
+                    self._subtitles.setdefault(strip_article(normalize(subtitle)), []).append(row)
             for nickname in names.nicknames:
-                self._nicknames.setdefault(normalize(nickname), []).append(row)
+                self._nicknames.setdefault(_without_spaces(normalize(nickname)), []).append(row)
         self._names = NameIndex(forms, len(self._films))
         self._duplicates = np.array([*catalog.main_film_by_duplicate(self._popularity)], np.int64)  # not returned
         self._series = series.find_series(item_names, self._years)
@@ -224,19 +227,34 @@ class TitleIndex:
         """Return the scores of titles, ignoring years, (F,). For `min_matches`, see `_ranked`."""
         scores = self._names.match_scores(query)
         spaced_query = numbers_to_digits(separate_number(query))  # "hp3" and "hp three" → "hp 3"
-        raise_scores(scores, self._nicknames.get(query, []) + self._nicknames.get(spaced_query, []), EXACT)
+        for nickname in map(_without_spaces, (query, spaced_query)):
+            raise_scores(scores, self._nicknames.get(nickname, []), EXACT)
+        has_title = scores == EXACT
+        if min_matches and has_title.any() and not has_title[: self.n_items].any():
+            # "endgame" means Avengers: Endgame rather than an infrequent film of this title
+            raise_scores(scores, self._subtitles.get(strip_article(query), []), EXACT)
         name_and_number = _WITH_NUMBER.match(strip_article(spaced_query))
         if name_and_number:
             name = name_and_number[1]
-            names = [name] if name in self._series else self._series_by_initials.get(name, [])
+            names = [name] if name in self._series else self._series_with_initials(name)
             raise_scores(scores, self._numbered(names, int(name_and_number[2])), SERIES_MATCH)
         if not scores.any():
             self._add_initials(scores, query, spaced_query)
         if np.count_nonzero(scores) < min_matches and query not in self._tag_words:
             scores = np.maximum(scores, self._names.guess_scores(query, by_words=not scores.any()))
+        title = series.strip_series_tag(query)
+        if title != query and min_matches and not scores.any():
+            return self._title_scores(title, min_matches)
         if name_and_number and min_matches and not scores.any():
             scores = self._other_number_scores(name_and_number[1], int(name_and_number[2]))
         return scores
+
+    def _series_with_initials(self, letters: str) -> list[str]:
+        """Return the names of the series with these initials, with or without "the": "lotr" or "tlotr"."""
+        names = self._series_by_initials.get(letters, [])
+        if not names and len(letters) > 3 and letters.startswith("t"):
+            return self._series_by_initials.get(letters[1:], [])
+        return names
 
     def _numbered(self, names: Sequence[str], number: int) -> list[int]:
         """Return the rows of the films with a number in any of the series `names`."""
@@ -259,7 +277,7 @@ class TitleIndex:
         `spaced_query` is the query with a final number as a separate word.
         """
         word, _, rest = spaced_query.partition(" ")
-        for name in self._series_by_initials.get(word, []):
+        for name in self._series_with_initials(word):
             if not rest:
                 raise_scores(scores, self._series[name].rows, SERIES_MATCH)
             elif not rest.isdigit():
@@ -282,6 +300,10 @@ def name_forms(name: str) -> set[str]:
 def _has_name(film: SearchResult, name: str) -> bool:
     """Return whether the title of a film has a name, in the form of `comparable_name`."""
     return name in map(comparable_name, title_names(film.title))
+
+
+def _without_spaces(name: str) -> str:
+    return name.replace(" ", "")
 
 
 def _normalize_query(query: str) -> str:

@@ -41,6 +41,7 @@ SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
     "star wars": "star wars",
     "x-men": "x-men",
 }
+_SERIES_TAG = re.compile(rf"^(?:{'|'.join(map(normalize, SERIES_TAGS))}) (?=.*[^\W\d])")
 _OTHER_TITLE = re.compile(r"\s*\([^()]*\)")  # " (a.k.a. Se7en)"
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+")
 _NUMBER = r"(?:[1-9]|1[0-2]|[ivx]+|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|final|last)"
@@ -110,6 +111,16 @@ def series_by_initials(series: dict[str, Series]) -> dict[str, list[str]]:
     return prefixes
 
 
+def subtitles(name: str) -> list[str]:
+    """Return the parts of a name after a colon or a dash: "Avengers: Endgame" → ["Endgame"]."""
+    return _SUBTITLE_SEPARATOR.split(name)[1:]
+
+
+def strip_series_tag(query: str) -> str:
+    """Return a normalized query without one of SERIES_TAGS at its beginning: "007 skyfall" → "skyfall"."""
+    return _SERIES_TAG.sub("", query)
+
+
 def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]]:
     """Return the rows by the initials of names and subtitles of three words or more. For `names`, see `find_series`.
 
@@ -117,7 +128,7 @@ def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]
     """
     rows: dict[str, list[int]] = {}
     for name, normalized, row in names:
-        parts = [normalized, *map(normalize, _SUBTITLE_SEPARATOR.split(name)[1:])]
+        parts = [normalized, *map(normalize, subtitles(name))]
         long_parts = [part for part in parts if part.count(" ") >= 2]
         for letters in {initials(form) for part in long_parts for form in (part, strip_article(part))}:
             if len(letters) >= 3:

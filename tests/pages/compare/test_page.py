@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.compare import answers
+from pages.compare.order import plot_overlaps
 from pages.ui import cache, format, recommenders, session, tasks
 from recsys.models import registry
 from recsys.serving import history
@@ -389,3 +390,16 @@ def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit
         app.run()
     assert "stop_trying" not in keys(app)
     assert {"Item kNN", "Markov chain"} <= ranks(app).keys()
+
+
+def test_ranks_of_a_hidden_film_are_forgotten_when_another_file_replaces_the_data_set(visit):
+    app = open_tab(visit("compare", s="1-2-3-4"), 3)
+    question = app.session_state.hidden_film_test.question
+    assert question == (world.build().fingerprint, (0, 1, 2, 3), 3)
+
+
+def test_the_chart_of_orders_has_the_mean_overlap_as_a_number():
+    pick = SimpleNamespace(item=1)
+    effects = {"A": list_comparison.OrderEffect([pick], [[pick], [SimpleNamespace(item=2)]])}
+    *_, means = plot_overlaps(effects).data
+    assert (means.mode, means.text) == ("markers+text", ("0.50",))

@@ -68,7 +68,7 @@ def test_values_are_scaled_to_the_width_of_the_chart():
 
 LOGS = {
     "long": pd.DataFrame({"epoch": [1, 2, 3], "loss": [7.0, 6.0, 5.0], "ndcg@10": [None, 0.1, 0.2]}),
-    "short": pd.DataFrame({"epoch": [1, 2], "loss": [7.0, 5.5]}),
+    "short": pd.DataFrame({"epoch": [1, 2], "loss": [7.0, 5.8]}),
     "other": pd.DataFrame({"epoch": [1, 3], "loss": [6.0, 5.0], "ndcg@10": [0.1, 0.3]}),
 }
 TITLES = {"long": "Long", "short": "Short", "other": "Other person"}
@@ -94,7 +94,7 @@ def test_a_recommender_looks_the_same_in_both_charts_though_another_is_missing_i
 def test_lines_are_named_where_they_end():
     figure = charts.label_line_ends(charts.plot_lines(LOGS, TITLES, "epoch", "loss", ""))
     places = {note.text: (note.x, note.y) for note in figure.layout.annotations}
-    assert places["Short"] == (2, 5.5)
+    assert places["Short"] == (2, 5.8)
     assert {places[name][0] for name in ("Long", "Other person")} == {3}
     assert (
         abs(places["Long"][1] - places["Other person"][1])
@@ -138,3 +138,18 @@ def test_a_logarithmic_axis_of_times_is_read_in_seconds_minutes_and_hours():
     ticks = dict(zip(axis.ticktext, axis.tickvals, strict=True))
     assert (ticks["10 s"], ticks["10 min"], ticks["2 h"]) == (10, 600, 7200)
     assert charts.plot_scatter(TABLE, "x", "y", "X", "Y").layout.xaxis.tickvals is None
+
+
+def test_no_line_crosses_the_label_of_a_line_that_ends_early():
+    short = pd.DataFrame({"epoch": [0, 40], "loss": [9.0, 5.0]})
+    above = pd.DataFrame({"epoch": [0, 40, 80], "loss": [9.0, 5.2, 5.0]})
+    below = pd.DataFrame({"epoch": [0, 80], "loss": [4.9, 4.9]})
+    assert anchor_of_short({"short": short}) is None  # at the edge
+    assert anchor_of_short({"short": short, "below": below}) == "bottom"
+    assert anchor_of_short({"short": short, "above": above}) == "top"
+    assert anchor_of_short({"short": short, "above": above, "below": below}) == "no label"
+
+
+def anchor_of_short(logs):
+    figure = charts.label_line_ends(charts.plot_lines(logs, {name: name for name in logs}, "epoch", "loss", ""))
+    return {note.text: note.yanchor for note in figure.layout.annotations}.get("short", "no label")

@@ -255,8 +255,9 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
     results.write(result("popular", "ml-1m", "time", np.array([[4, 5]])), np.array([[4, 5]]))
     app = visit("evaluation", data="ml-1m")
     app.get_by_key("protocol-ml-1m").set_value("time").run()
-    (untrained,) = [text.value for text in app.markdown if "must be trained first" in text.value]
+    untrained, combined = [text.value for text in app.markdown if "must be trained first" in text.value]
     assert "These must be trained first: BERT4Rec, " in untrained
+    assert combined.startswith("These combine other recommenders, which must be trained first: Best guess")
     assert untrained.endswith(f". {protocols.TIME.retraining_reason}")
     assert "train bert4rec --dataset ml-1m --protocol time" in said(app)
     assert "evaluate bert4rec --dataset ml-1m --protocol time" in said(app)
@@ -264,6 +265,7 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
     (ready,) = [text.value for text in app.markdown if "without training" in text.value]
     assert "Item kNN" in ready
     assert "Most popular" not in ready
+    assert "Best guess" not in ready
 
 
 def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured):

@@ -425,6 +425,15 @@ def test_a_click_marks_a_film_and_nothing_else_does(monkeypatch, sent, marked):
     monkeypatch.setattr(film_map.st, "session_state", type("State", (dict,), {"__getattr__": dict.get})())
     session = film_map.st.session_state
     session[film_map.CHART_KEY] = chart
-    monkeypatch.setattr(film_map, "choose_film", lambda name, item: setattr(state, "map_film", (name, item)))
-    film_map.handle_click("ml-latest-sample", 30)
-    assert state.map_film == (None if marked is None else ("ml-latest-sample", marked))
+    monkeypatch.setattr(film_map, "choose_film", lambda data, item: setattr(state, "map_film", (data, item)))
+    film_map.handle_click("fingerprint", 30)
+    assert state.map_film == (None if marked is None else ("fingerprint", marked))
+
+
+def test_a_marked_film_belongs_to_the_content_of_a_data_set_not_to_its_name(monkeypatch):
+    data, replaced = world.build(), world.build(titles=world.TITLES[:20])
+    monkeypatch.setattr(film_map.st, "session_state", type("State", (dict,), {"__setattr__": dict.__setitem__})())
+    film_map.choose_film(data.fingerprint, 7)
+    assert film_map.chosen_film(data, (1, 2)) == 7
+    assert replaced.name == data.name
+    assert film_map.chosen_film(replaced, (1, 2)) == 2

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from pages.library import statistics as section
+from pages.ui.charts import MAX_TITLE_LENGTH
 from recsys.data import statistics
 from tests import toys
 from tests.pages import world
@@ -49,6 +50,15 @@ def test_the_median_stands_where_it_belongs_among_bars_of_growing_width():
     assert lines == pytest.approx(
         [section.bar_position(found.table, found.median), section.bar_position(found.table, found.p90)]
     )
+
+
+def test_the_labels_of_close_lines_are_one_above_the_other_and_the_title_fits_a_phone():
+    found = statistics.lengths(toys.dataset([[0, 1]] * 5, 2))
+    layout = section.plot_lengths(found)[1].layout
+    median, p90 = layout.annotations
+    assert median.x == p90.x
+    assert abs((median.yshift or 0) - (p90.yshift or 0)) >= median.font.size
+    assert max(map(len, layout.xaxis.title.text.split("<br>"))) <= MAX_TITLE_LENGTH
 
 
 def test_the_tail_marks_what_its_sentence_says():

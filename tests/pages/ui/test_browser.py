@@ -1,3 +1,4 @@
+import re
 from types import SimpleNamespace
 
 from streamlit.testing.v1 import AppTest
@@ -39,3 +40,11 @@ def test_the_popover_of_users_focuses_on_its_input_whatever_its_kind(monkeypatch
     page.user_popover(None, "person", "", print)
     on_change[0]()
     assert requests == [("in-person-open",)]  # the container: the key of the input of names is not "person"
+
+
+def test_rules_for_a_part_of_a_class_name_apply_to_widget_keys_only():
+    """`[class*="-enter"]` also moved the rows "nr-entered" of What if, which then covered the next rows."""
+    style = (page.STYLE / "nextreel.css").read_text("utf-8")
+    parts = re.findall(r'\[class[*^$~|]="([^"]*)"', style)
+    assert "st-key-enter-" in parts
+    assert [part for part in parts if not part.startswith("st-key-")] == []

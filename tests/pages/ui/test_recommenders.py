@@ -411,3 +411,16 @@ def test_what_takes_seconds_is_fitted_for_them_too(visit, monkeypatch, at_leisur
     app = choose(visit(s="1-2"), "markov")
     assert picks(app)
     assert "The administrator of this server can run:" not in said(app)
+
+
+def test_an_error_is_forgotten_after_a_fit_in_a_terminal(visit, fit):
+    fit.error = DataError("the disk is full")
+    app = choose(visit(s="1-2-3"), "markov")
+    fit.let_go.set()
+    assert fitting().wait(LONG)
+    assert "The disk is full." in said(app.run())
+    fit.error = None
+    recommenders.predictors.load("markov", cache.dataset(DATA), lambda event: None)
+    app.run()
+    assert "The disk is full." not in said(app)
+    assert picks(app)[0] == world.TITLES[3][:-7]

@@ -77,3 +77,12 @@ def test_a_film_that_is_listed_twice_can_be_chosen_by_both_numbers(monkeypatch, 
     film = 5 if number == "main" else duplicate
     monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(choice=(film,))))
     assert {*range(len(twice.catalog.films))} - {*choice.excluded_films(twice)} == {5, duplicate}
+
+
+def test_titles_that_were_not_found_belong_to_their_data_set(visit):
+    world.save(world.build("ml-latest-small", first_id=500))
+    app = choose(visit(s="1-2-3"), "No such film at all")
+    assert "No such film at all" in said(app)
+    app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
+    app.session_state.choice_open = True
+    assert "No such film at all" not in said(app.run())

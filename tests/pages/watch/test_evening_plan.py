@@ -87,3 +87,13 @@ def test_a_recommender_without_probabilities_plans_by_rank(show):
     app = show(s="1-2", variant="popular")
     assert "Most popular gives no probabilities" in said(app)
     assert len(evening(app)) == 3
+
+
+def test_a_planned_film_that_is_added_is_no_longer_to_watch_later(show):
+    app = show(s="1-2-3", variant="markov")
+    state = app.session_state.visitor
+    state.current = replace(state.current, later=(3, 20))  # the plan begins with film 3
+    app.button(key="plan-add").click().run()
+    assert state.current.films[:4] == (0, 1, 2, 3)
+    assert state.current.later == (20,)
+    assert [step.lists.later for step in state.undo_stack] == [(3, 20)]  # one click of Undo restores the mark

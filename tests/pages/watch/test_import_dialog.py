@@ -258,3 +258,26 @@ def test_a_history_of_thousands_of_films_works_and_the_address_stays_short(dialo
     assert link["s"].startswith("e")
     assert link["s"].endswith(f"-{n}")
     assert link["rated"].endswith(f"~{n}.4.5")
+
+
+def paste(app, text):
+    app.text_area(key="history-text").set_value(text).run()
+    assert not app.exception
+    return app
+
+
+def test_pasted_titles_are_added_to_the_films_as_favourites(dialog):
+    app = paste(dialog(s="1"), "Heat (1995)\nToy Stroy\nStar Wars (1977)\nNo such film at all")
+    assert "Which film is it? 1 film to check" in said(app) + "".join(each.label for each in app.expander)
+    app.button(key="add-pasted").click().run()
+    assert not app.exception
+    assert labels(app) == ["Star Wars (1977)", "Heat (1995)", "Toy Story (1995)"]
+    assert app.session_state.visitor.current.watch_dates == {}  # so they are in no order
+    app.button(key="undo").click().run()
+    assert labels(app) == ["Star Wars (1977)"]
+
+
+def test_other_pasted_titles_are_reviewed_again_and_can_be_imported_with_files(dialog):
+    app = paste(dialog(("diary.csv", files.DIARY)), "Fargo (1996)")
+    paste(app, "Alien (1979)")
+    assert labels(use(app)) == ["Alien (1979)", "Heat (1995)", "Toy Story (1995)"]

@@ -98,6 +98,23 @@ def test_films_that_nobody_can_recommend_are_not_asked_for(opened):
     assert "Add a second film." in said(opened(""))
 
 
+def test_each_interval_has_a_bar(opened):
+    for name in ("markov", "popular"):
+        predictor.load(name, world.build())
+    app = opened("1-2-3-4-5-6-7-8-9-10-11-12-13")
+    app.button(key="guess").click().run()
+    styles = app.table[0].proto.arrow_data.styler.styles
+    assert styles.count("linear-gradient") >= 2
+    assert f"{last_films.BAR_COLOUR} 72.2% 99.0%" in styles  # 10 hits of 10
+
+
+def test_the_bar_has_a_line_at_the_share_of_hits():
+    css = last_films.interval_bar(0.25, 0.5, 0.75)
+    assert "transparent 25.0%" in css
+    assert f"{last_films.charts.ACCENT} 49.0% 51.0%" in css
+    assert "transparent 75.0%" in css
+
+
 def summary(n_films, *results):
     """Return the summary for the hits of recommenders A, B, …, and the interval of each."""
     columns = ["recommender", "found", "low", "high"]

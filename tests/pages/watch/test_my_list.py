@@ -124,3 +124,20 @@ def test_a_double_click_changes_only_the_film_of_the_button(click, films):
     app.run().button[0].click().run()
     assert not app.exception
     assert app.session_state.visitor.current.films == films
+
+
+def test_several_titles_in_the_search_box_lead_to_the_box_for_them(visit):
+    app = visit()
+    hint = "To add several films at once, click “Import your history” and paste their titles."
+    app.text_input(key="search").set_value("Heat, Alien, Fargo").run()
+    assert hint in said(app)
+    app.text_input(key="search").set_value("No such film").run()
+    assert hint not in said(app)
+
+
+def test_a_link_leads_to_the_recommendations_below_a_list(visit):
+    link = "[See the recommendations](#recommendations)"
+    app = visit(s="1-2")
+    assert link in said(app)
+    assert [heading.proto.anchor for heading in app.header if heading.value == "What comes next"] == ["recommendations"]
+    assert link not in said(visit())

@@ -119,3 +119,26 @@ def test_films_with_the_same_title_and_year_are_rated_one_by_one(visit):
     assert app.session_state.rated == f"501.{DISLIKED_STARS:g}~504.{LIKED_STARS:g}"
     app = visit(data="ml-latest-small", s="501-504", rated="504.4")
     assert app.session_state.rated == "504.4"
+
+
+def test_undo_takes_back_a_rating_and_then_the_film_before_it(visit):
+    app = visit(s="1-2-3")
+    app.button(key="remove-1").click().run()
+    app.button(key="like-3").click().run()
+    app.button(key="undo").click().run()
+    assert app.session_state.visitor.ratings == {}
+    assert app.session_state.rated == ""
+    assert watched(app) == titles(1, 2)  # the film is still removed
+    app.button(key="undo").click().run()
+    assert watched(app) == titles(0, 1, 2)
+
+
+def test_undo_brings_cleared_ratings_back(visit):
+    app = visit(s="1-2-3", rated="1.5~2.1")
+    app.session_state["ratings-open"] = True
+    app.run()
+    app.button(key="ratings-forget").click().run()
+    assert app.session_state.rated == ""
+    app.button(key="undo").click().run()
+    assert app.session_state.visitor.ratings == {world.TITLES[0]: 5.0, world.TITLES[1]: 1.0}
+    assert app.session_state.rated == "1.5~2.1"

@@ -101,3 +101,18 @@ def test_a_failed_download_is_a_sentence(theme, monkeypatch):
     app.button(key="theme-fetch").click().run()
     assert not app.exception
     assert "There is no network; connect and try again." in said(app)
+
+
+def test_a_film_that_was_found_can_be_kept_for_later_and_taken_off_again(theme):
+    app = theme()
+    app.text_input(key="theme").set_value("Horror").run()
+    key = next(button.key for button in app.button if button.key.startswith("later-"))
+    item = int(key.removeprefix("later-")) - 1
+    assert "Watch later" in app.button(key=key).label
+    app.button(key=key).click().run()
+    assert not app.exception
+    assert app.session_state.visitor.current.later == (item,)
+    assert films(app) == "0"  # it was not watched
+    assert "Remove from “Watch later”" in app.button(key=key).label
+    app.button(key=key).click().run()
+    assert app.session_state.visitor.current.later == ()

@@ -69,8 +69,8 @@ def test_shifts_are_told_in_words_and_counted():
         RankChange(1, RankPosition(None, 50, 0.3), RankPosition(2, 50, 0.1), Change.ENTERED),
         RankChange(2, RankPosition(2, 50, 0.1), RankPosition(40, 50, 0.001), Change.LEFT),
     ]
-    assert what_if.summary(changes, 2, "M") == "1 film is new, 1 film moves up, 1 film drops out."
-    assert what_if.summary([*changes, *changes], 2, "M") == "2 films are new, 2 films move up, 2 films drop out."
+    assert what_if.summary(changes, "M") == "1 film is new, 1 film moves up, 1 film drops out."
+    assert what_if.summary([*changes, *changes], "M") == "2 films are new, 2 films move up, 2 films drop out."
     html = what_if.table(changes, [Film(item, SCRIPT, 1999, "") for item in range(3)])
     assert "up from rank 7 to 1" in html
     assert "new at rank 2, was not available before" in html
@@ -94,3 +94,9 @@ def test_nothing_is_green_whose_probability_falls():
     assert "but more likely" in row((3, 50, 0.01), (5, 50, 0.02), Change.FELL)
     assert "nr-fell" in row((3, 50, 0.02), (5, 50, 0.01), Change.FELL)
     assert "nr-rose" in row((5, 50, None), (3, 50, None), Change.ROSE)  # a recommender without probabilities
+
+
+def test_a_list_that_did_not_change_is_counted_as_it_is(show):
+    app = show(s="-".join(str(film + 1) for film in range(26)), variant="popular")  # of 30 films
+    app.get("button_group")[0].set_value(what_if.MOVE).run()
+    assert "Most popular recommends the same 4 films in the same order." in said(app)

@@ -407,3 +407,53 @@ def test_an_enriched_set_finds_at_least_what_it_found_before(text):
 
 
 ENRICHED = enriched(FILMS[:20], {"Toy Story 2": {"directors": ["A B"], "cast": ["C Der"], "titles": ["Ы", "Z", "E"]}})
+
+
+@pytest.fixture(scope="module")
+def built_in(sample) -> TitleIndex:
+    return TitleIndex(sample.catalog, sample.counts)
+
+
+@pytest.mark.parametrize(
+    ("query", "label"),
+    [
+        ("endgame", "Avengers: Endgame (2019)"),  # there is an infrequent film of this title
+        ("the jokker", "Joker (2019)"),  # a longer name has the article
+        ("xmen 2", "X2: X-Men United (2003)"),
+        ("starwars 5", "Star Wars: Episode V - The Empire Strikes Back (1980)"),
+        ("007 skyfall", "Skyfall (2012)"),
+        ("james bond skyfall", "Skyfall (2012)"),
+        ("tlotr", "The Lord of the Rings: The Fellowship of the Ring (2001)"),
+        ("tlotr 2", "The Lord of the Rings: The Two Towers (2002)"),
+        ("Побег из Шоушенка", "The Shawshank Redemption (1994)"),
+        ("Крестный отец", "The Godfather (1972)"),
+        ("Начало", "Inception (2010)"),
+        ("Властелин колец", "The Lord of the Rings: The Fellowship of the Ring (2001)"),
+        ("Звездные войны", "Star Wars: Episode IV - A New Hope (1977)"),
+        ("Один дома", "Home Alone (1990)"),
+        ("die hrad", "Die Hard (1988)"),  # "die" is also a German article
+    ],
+)
+def test_the_film_that_visitors_mean_comes_first(built_in, query, label):
+    best = built_in.search(query)[0]
+    assert best.label == label
+    assert best.is_confident
+
+
+def test_the_title_of_an_infrequent_film_stays_its_title(built_in):
+    assert built_in.exact("Endgame").label == "Endgame (2009)"
+    assert built_in.exact("007 Skyfall") is None
+    assert built_in.search("Endgame (2009)")[0].label == "Endgame (2009)"
+
+
+@pytest.mark.parametrize(
+    ("joined", "separated"),
+    [
+        *[("spiderman", "spider man"), ("xmen", "x men"), ("starwars", "star wars"), ("startrek", "star trek")],
+        *[("toystory", "toy story"), ("bladerunner", "blade runner"), ("god father", "godfather")],
+    ],
+)
+def test_a_joined_spelling_finds_the_films_of_the_separated_one(built_in, joined, separated):
+    films = [film.label for film in built_in.search(joined, limit=20)]
+    assert films == [film.label for film in built_in.search(separated, limit=20)]
+    assert len(films) > 1
