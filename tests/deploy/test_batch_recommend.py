@@ -43,7 +43,7 @@ def test_the_parts_together_are_everybodys_lists(toy_home, tmp_path):
 
 @pytest.mark.parametrize("wanted", [("--dataset", "ml-1m"), ("--model", "nonsense")])
 def test_what_is_missing_is_one_line(toy_home, tmp_path, wanted):
-    with pytest.raises(SystemExit, match=r"run: .* data get ml-1m$|no model is called nonsense"):
+    with pytest.raises(SystemExit, match=r"run: .* data get ml-1m$|no recommender is called nonsense"):
         run(tmp_path / "lists", "--workers", "1", *wanted)
 
 
