@@ -449,8 +449,18 @@ class VisitorPool(Pool):
         self._shrink_markov_chains()
         self.set_frequencies(train)
         if valid:
+            self._calibrate(valid, run or RunOptions())
             self._fit_unordered_factor(valid, run or RunOptions())
         return self
+
+    def _calibrate(self, valid: HeldOut, run: RunOptions) -> None:
+        """Multiply the weights of each range by the inverse temperature that is best for the final scores.
+
+        The weights were fitted without the shrinking, the emphasis and the bonus, so probabilities would be too high.
+        """
+        temperatures = LengthWeights(1, self.config.edges)
+        temperatures.fit(lambda queries: [self.score(queries)], valid, run, self.choose_examples)
+        self.length_weights.set_weights(self.length_weights.weights * temperatures.weights)
 
     def _fit_unordered_factor(self, valid: HeldOut, run: RunOptions) -> None:
         """Set the factor with which the expected hit rate equals the observed hit rate. Without lists it stays 1.

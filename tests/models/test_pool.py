@@ -457,10 +457,33 @@ def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
         copy.load_state({"weights": model.length_weights.weights, "n_items": np.array(ITEMS)}, ITEMS)
 
 
-def test_markov_chains_of_a_visitor_pool_keep_the_strongest_transitions(monkeypatch):
+def test_markov_chains_of_a_fitted_visitor_pool_keep_the_strongest_transitions(monkeypatch):
     monkeypatch.setattr(pool, "MAX_TRANSITIONS", 2)
-    chain = Markov().fit(toys.cycle(n_items=ITEMS))
-    assert np.diff(chain.transitions.indptr).max() > 2
-    model = VisitorPool(PoolConfig(members=("markov", "content-fields"), edges=()))
-    model.set_members({"markov": chain, "content-fields": table(1)})
-    assert np.diff(chain.transitions.indptr).max() == 2
+    members = {"markov": Markov().fit(toys.cycle(n_items=ITEMS)), "content-fields": table(1)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    assert np.diff(members["markov"].transitions.indptr).max() > 2  # the weights are fitted with whole chains
+    model.fit(TRAIN)
+    assert np.diff(members["markov"].transitions.indptr).max() == 2
+    restored = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    restored.load_state(model.state(), ITEMS)
+    members["markov"] = Markov().fit(toys.cycle(n_items=ITEMS))
+    restored.set_members(members)
+    assert np.diff(members["markov"].transitions.indptr).max() == 2
+
+
+def test_probabilities_of_a_visitor_pool_are_right_for_its_final_scores(monkeypatch):
+    """Shrunk Markov chains have other scores than the whole ones with which the weights were fitted."""
+
+    def shrink(model):
+        model.models[0].table *= 3
+
+    monkeypatch.setattr(VisitorPool, "_shrink_markov_chains", shrink)
+    members = {"order": table(1, softmax=True)}
+    valid = drawn(600, members, [1.0], lengths=(4, 6))
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(TRAIN, valid)
+    scores = model.score(valid.queries)
+    hits = (scores.argmax(1) == valid.targets).mean()
+    assert softmax(scores, 1).max(1).mean() == pytest.approx(hits, abs=0.04)
