@@ -6,7 +6,7 @@ They come from Wikidata and are optional: `recsys.data.enrich` downloads them. O
 
 import io
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -43,13 +43,13 @@ def _table(rows: Iterable[tuple[Any, ...]] = ()) -> pd.DataFrame:
 class Details:
     """The details of the films of a data set. `len` is the number of films with details from Wikidata.
 
-    `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `shipped_directors` are
+    `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `read_directors` returns
     directors by movie id. They are used for films that have none in the table.
     """
 
     table: pd.DataFrame = field(default_factory=_table)
     version: str = ""  # see the function `version`
-    shipped_directors: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    read_directors: Callable[[], Mapping[int, tuple[str, ...]]] = dict  # called on first use
 
     @classmethod
     def from_facts(cls, films: Mapping[int, Mapping[str, Any]]) -> "Details":
@@ -62,6 +62,11 @@ class Details:
 
     def __len__(self) -> int:
         return len(self.table)
+
+    @cached_property
+    def shipped_directors(self) -> Mapping[int, tuple[str, ...]]:
+        """Movie id → directors, as `read_directors` returns them."""
+        return self.read_directors()
 
     @property
     def has_names(self) -> bool:

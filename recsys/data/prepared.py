@@ -195,7 +195,7 @@ def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dat
     films = _read_films(files["films.csv"])
     is_infrequent = films.pop("left_out").to_numpy(bool)
     movies, infrequent = (films[rows].reset_index(drop=True) for rows in (~is_infrequent, is_infrequent))
-    details = replace(film_details.read(name), shipped_directors=film_tables.directors(name))
+    details = replace(film_details.read(name), read_directors=partial(film_tables.directors, name))
     catalog = Catalog(movies, infrequent, tags, details)
     user_ids = _read_array(files["user_ids.npy"])
     profiles = pd.read_csv(files["people.csv"], dtype="str", keep_default_na=False) if "people.csv" in files else None

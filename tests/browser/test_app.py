@@ -77,7 +77,7 @@ def test_a_sequence_is_built_by_typing_and_reordered_and_the_predictions_follow(
     wait_for_other_texts(tab, CARDS, before)
 
     ids = [world.TITLES.index(title) + 1 for title in ("The Lion King (1994)", "GoodFellas (1990)")]
-    tab.wait_for_url(f"**/?data=ml-latest-sample&s={ids[0]}-{ids[1]}")
+    tab.wait_for_url(f"**/?data=ml-latest-sample&s={ids[0]}-{ids[1]}&order=true")
     tab.reload()
     wait_for_texts(tab, ROWS, ["The Lion King", "GoodFellas"])
 

@@ -17,12 +17,6 @@ def test_languages_are_those_of_data_sets_with_common_movie_ids():
     assert all(len(code) in (2, 3) for code in languages.values())
 
 
-def test_without_the_table_the_language_is_unknown(monkeypatch, tmp_path):
-    monkeypatch.setattr(paths, "ASSETS", tmp_path)
-    with pytest.warns(UserWarning, match="languages"):
-        assert film_tables.original_languages("ml-1m") == {}
-
-
 def test_directors_are_those_of_data_sets_with_common_movie_ids():
     directors = film_tables.directors(published.DEFAULT_DATASET)
     assert directors[296] == ("Quentin Tarantino",)  # Pulp Fiction
@@ -32,7 +26,8 @@ def test_directors_are_those_of_data_sets_with_common_movie_ids():
     assert all(name == name.strip() != "" for names in directors.values() for name in names)
 
 
-def test_without_the_table_the_directors_are_unknown(monkeypatch, tmp_path):
+@pytest.mark.parametrize("table", [film_tables.original_languages, film_tables.directors])
+def test_without_its_table_a_fact_is_unknown(table, monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(paths, "ASSETS", tmp_path)
-    with pytest.warns(UserWarning, match="directors"):
-        assert film_tables.directors("ml-1m") == {}
+    assert table("ml-1m") == {}
+    assert "ignored" in caplog.text
