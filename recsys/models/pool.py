@@ -487,9 +487,8 @@ class VisitorPool(Pool):
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
         self.set_traits(traits(train.name, train.catalog))
-        self.trait_shares = ((train.counts @ self.traits.astype(np.int64) + 1) / (train.counts.sum() + 1)).astype(
-            np.float32
-        )  # (A,)
+        n_events = train.counts @ self.traits.astype(np.int64)  # (A,), of films with the trait
+        self.trait_shares = ((n_events + 1) / (train.counts.sum() + 1)).astype(np.float32)  # (A,)
 
     def set_traits(self, item_traits: sparse.csr_array) -> None:
         """Set the traits of the items, (I, A) bool."""
@@ -506,14 +505,14 @@ class VisitorPool(Pool):
         return np.float32(self.unordered_factor) * np.array(means, np.float32).reshape(len(queries), self.n_items)
 
     def _score_in_order(self, queries: Queries) -> np.ndarray:
-        """Return the scores of histories, (B, I) float32."""
+        """Return the scores of histories, oldest item first, (B, I) float32."""
         scores = self.length_weights.combine(self._member_scores(queries), queries, self.emphasis(queries))
         for row, history in enumerate(queries.histories):
             trait = self._rarest_common_trait(history)
             if trait is not None and len(history) >= MIN_TRAIT_FILMS:
-                bounds = self.items_by_trait.indptr
-                items = self.items_by_trait.indices[bounds[trait] : bounds[trait + 1]]
-                scores[row, items] += max(TRAIT_BONUS * np.log(FREQUENT_TRAIT_SHARE / self.trait_shares[trait]), 0)
+                start, end = self.items_by_trait.indptr[trait : trait + 2]
+                bonus = TRAIT_BONUS * np.log(FREQUENT_TRAIT_SHARE / self.trait_shares[trait])
+                scores[row, self.items_by_trait.indices[start:end]] += max(bonus, 0)
         return scores
 
     def emphasis(self, queries: Queries) -> np.ndarray:
