@@ -97,7 +97,8 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
             notes = [] if number in user_items else [import_dialog.watch_note(film)]
             if substitute := substitutes.label(model_dataset, number):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
-            _film_row(number, film, position, len(films), " ".join(filter(None, notes)))
+            is_latest = position == len(films) - 1 and session.is_in_watch_order(dataset)
+            _film_row(number, film, position, len(films), is_latest, " ".join(filter(None, notes)))
 
 
 def _order_toggle(dataset: Dataset, films: tuple[int, ...]) -> None:
@@ -110,11 +111,14 @@ def _order_toggle(dataset: Dataset, films: tuple[int, ...]) -> None:
         st.toggle(_("In the order I watched them"), key="in_watch_order", help=help_text, persist_state="session")
 
 
-def _film_row(number: int, film: Film, position: int, n_films: int, note: str) -> None:
-    """Render a film with its rating and the buttons that move or remove it. number: Film number."""
+def _film_row(number: int, film: Film, position: int, n_films: int, is_latest: bool, note: str) -> None:
+    """Render a film with its rating and the buttons that move or remove it.
+
+    `number` is the film number. The latest film of a history has a tag.
+    """
     name, is_last = format.escape_markdown(film.label), position == n_films - 1
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-        html = film_cards.watched_row(position + 1, film, is_last, note)
+        html = film_cards.watched_row(position + 1, film, is_latest, note)
         if st.session_state.get("rate_by") == "stars":
             with st.container(gap=None):
                 st.html(html)

@@ -141,3 +141,11 @@ def test_a_link_leads_to_the_recommendations_below_a_list(visit):
     assert link in said(app)
     assert [heading.proto.anchor for heading in app.header if heading.value == "What comes next"] == ["recommendations"]
     assert link not in said(visit())
+
+
+def test_only_a_history_has_a_latest_film(visit):
+    app = visit(s="1-2")
+    assert "latest" not in app.container(key="sequence").html[1].value
+    app.toggle(key="in_watch_order").set_value(True).run()
+    assert "latest" not in app.container(key="sequence").html[0].value
+    assert "latest" in app.container(key="sequence").html[1].value
