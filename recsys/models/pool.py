@@ -38,6 +38,7 @@ N_SAMPLED = 256  # candidates drawn from the other items
 EMPHASISED = "content-fields"  # the member of `VisitorPool` with a higher weight for lists of rarely watched films
 FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at or above it, the weight is not raised
 MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
+TASTE_EMPHASIS = 24.0  # lowest factor of the weight in `for_taste`
 FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the weight is not raised
 COMMON_SHARE = 0.75  # lowest share of the films of a list that have a common trait
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
@@ -417,7 +418,7 @@ class VisitorPool(Pool):
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
-    min_emphasis: float = 1.0  # lowest factor of the weight of the member EMPHASISED, see `with_max_emphasis`
+    min_emphasis: float = 1.0  # lowest factor of the weight of the member EMPHASISED, see `for_taste`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -520,11 +521,11 @@ class VisitorPool(Pool):
         shares = np.exp([self.log_shares[history].mean() if len(history) else 0.0 for history in queries.histories])
         rarest_traits = [self._rarest_common_trait(history) for history in queries.histories]
         trait_shares = np.array([1.0 if trait is None else self.trait_shares[trait] for trait in rarest_traits])
-        film_factors = np.clip(FREQUENT_SHARE / shares, self.min_emphasis, MAX_EMPHASIS)
-        # Needs no lower bound, because `film_factors` are at least 1 and the larger factor is used.
+        film_factors = np.minimum(FREQUENT_SHARE / shares, MAX_EMPHASIS)
         trait_factors = np.minimum(FREQUENT_TRAIT_SHARE / trait_shares, MAX_TRAIT_EMPHASIS)
+        largest_factors = np.maximum(np.maximum(film_factors, trait_factors), self.min_emphasis)  # (B,)
         factors = np.ones((len(shares), len(self.members)), np.float32)
-        factors[:, np.array(self.members) == EMPHASISED] = np.maximum(film_factors, trait_factors)[:, None]
+        factors[:, np.array(self.members) == EMPHASISED] = largest_factors[:, None]
         return factors
 
     def _rarest_common_trait(self, history: np.ndarray) -> int | None:
@@ -540,10 +541,10 @@ class VisitorPool(Pool):
         common = np.flatnonzero(np.bincount(traits_of_items) >= COMMON_SHARE * len(items))
         return int(common[self.trait_shares[common].argmin()]) if len(common) else None
 
-    def with_max_emphasis(self) -> Self:
-        """Return a copy in which the factor of EMPHASISED is at least MAX_EMPHASIS. The members are shared."""
+    def for_taste(self) -> Self:
+        """Return a copy in which the factor of EMPHASISED is at least TASTE_EMPHASIS. The members are shared."""
         model = copy(self)
-        model.min_emphasis = MAX_EMPHASIS
+        model.min_emphasis = TASTE_EMPHASIS
         return model
 
     def for_unordered_lists(self) -> Self:

@@ -95,11 +95,11 @@ def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
 def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Predictor:
     """Return a predictor that gives higher scores to films that are similar to the history.
 
-    In `VisitorPool`, the content member gets its highest weight. Any other model is mixed with the recommender CONTENT
+    In `VisitorPool`, the content member gets a high weight. Any other model is mixed with the recommender CONTENT
     for the same data set, which `load_content` loads.
     """
     if isinstance(predictor.model, VisitorPool):
-        return replace(predictor, model=predictor.model.with_max_emphasis(), key=f"{predictor.key}/taste")
+        return replace(predictor, model=predictor.model.for_taste(), key=f"{predictor.key}/taste")
     return pool_of_two(predictor, load_content(), CONTENT_SHARE)
 
 

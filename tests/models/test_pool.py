@@ -312,8 +312,8 @@ def test_content_has_a_higher_weight_for_lists_of_rarely_watched_films():
     assert model.favours_content(np.array([1, 2]))
     assert not model.favours_content(np.array([12, 13]))
     assert not model.favours_content(np.array([], int))
-    by_taste = model.with_max_emphasis()
-    assert (by_taste.emphasis(queries)[:, 1] == pool.MAX_EMPHASIS).all()
+    by_taste = model.for_taste()
+    assert (by_taste.emphasis(queries)[:, 1] == pool.TASTE_EMPHASIS).all()
     assert not by_taste.favours_content(np.array([1, 2]))  # for every list, not because of this one
     assert (model.emphasis(queries) == factors).all()
     shares = factors / factors.sum(1, keepdims=True)  # the sum of the two weights stays 1
