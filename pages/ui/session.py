@@ -220,8 +220,8 @@ def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | Non
     _announce_length()
 
 
-# A second click on a button can come before the page has run again, when the list has already changed. So the next
-# three functions get a film, not its position, and ignore a click that has no effect any more.
+# A second click on a button can come before the page has run again, when the list has already changed. So these
+# functions get film numbers, not positions, and ignore a click that has no effect any more.
 
 
 def add_film(item: int) -> None:

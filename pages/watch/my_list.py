@@ -1,6 +1,6 @@
 """The visitor's films on Watch next: search, the films with their ratings, and the tools below them.
 
-Session state: rate_by ("thumbs" or "stars").
+Session state: rate_by ("thumbs" or "stars"), in_watch_order (whether the list is a history), search (the search text).
 """
 
 import math
@@ -83,7 +83,7 @@ def _add(number: int) -> None:
 
 
 def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
-    """Render the films, oldest first. A long list has pages and opens at the latest films."""
+    """Render the films in their order. A long list has pages and opens at its end."""
     n_pages = math.ceil(len(films) / FILMS_PER_PAGE)
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
     user = visitor().user

@@ -1,7 +1,8 @@
 """Details of films: credits, subjects, countries, languages and titles.
 
-They come from Wikidata and are optional: `recsys.data.enrich` downloads them. Only directors come with the project, see
-`recsys.data.film_tables`. "Facts" are the downloaded details of one film as a dict, see `Details.from_facts`.
+They come from Wikidata and are optional: `recsys.data.enrich` downloads them. Directors also come with the project, in
+a table that `recsys.data.film_tables` reads. "Facts" are the downloaded details of one film as a dict, see
+`Details.from_facts`.
 """
 
 import io
@@ -44,7 +45,7 @@ class Details:
     """The details of the films of a data set. `len` is the number of films with details from Wikidata.
 
     `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `read_directors` returns
-    directors by movie id. They are used for films that have none in the table.
+    directors by movie id, which are used for films that have none in the table. `recsys.data.prepared` sets it.
     """
 
     table: pd.DataFrame = field(default_factory=_table)
@@ -70,7 +71,7 @@ class Details:
 
     @property
     def has_names(self) -> bool:
-        """Whether there are people or titles in other languages."""
+        """Whether films can have people or titles in other languages."""
         return bool(len(self) or self.shipped_directors)
 
     @cached_property

@@ -1,6 +1,7 @@
 """Two tables of films that come with the project: directors and original languages, by MovieLens id.
 
-We compiled both from memory, without a reference. A film that a table lacks is unknown to it.
+We compiled both from memory, without a reference. The directors of a film that is not in the table are unknown. The
+language of such a film is English or unknown.
 """
 
 import csv

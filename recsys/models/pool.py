@@ -44,11 +44,11 @@ COMMON_SHARE = 0.75  # lowest share of the films of a list that have a common tr
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 MIN_TRAIT_FILMS = 3  # lists of fewer films have no bonus for a common trait
 TRAIT_BONUS = 0.5  # bonus for a trait of the share t: TRAIT_BONUS · log(FREQUENT_TRAIT_SHARE / t)
-MAX_ORDERS = 4  # in which a list in no order is scored
-NOTE_MIN_EMPHASIS = 2.0  # lowest factor with which the app shows a note
+MAX_ORDERS = 4  # number of orders in which a list in no order is scored
+NOTE_MIN_EMPHASIS = 2.0  # from this factor on, the app says that similar films rank higher than usual
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
 UNORDERED_LENGTHS = (1, 2, 3, 5, 10)  # lengths of the lists on which `unordered_factor` is fitted
-UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested factors of the scores of these lists, F
+UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # values of `unordered_factor` that are tested, N
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
@@ -166,7 +166,7 @@ def in_several_orders(queries: Queries) -> tuple[Queries, np.ndarray]:
 
 
 def promised_hit_rates(scores: np.ndarray) -> np.ndarray:
-    """Return the total probability of the top N_CALIBRATED items for each of UNORDERED_FACTORS, (B, F).
+    """Return the total probability of the top N_CALIBRATED items for each of the N UNORDERED_FACTORS, (B, N).
 
     Args:
         scores: Log-probabilities up to a constant, (B, I); -∞ for excluded items.
@@ -399,8 +399,8 @@ class VisitorPool(Pool):
 
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
-    - Count memories of the networks are removed. Their counts would have the weights of the networks, but Markov chain
-      and EASE are members with weights of their own.
+    - Count memories of the networks are removed. Markov chains and EASE are members, so these counts have weights of
+      their own.
     - Markov chains keep MAX_TRANSITIONS transitions of each item, because the app has them in memory.
     - The weight of `content-fields` is multiplied by the larger of two factors. The weights are then rescaled to
       their previous sum. Both factors were chosen on validation (docs/experiments.md).
@@ -459,9 +459,9 @@ class VisitorPool(Pool):
 
         The weights were fitted without the shrinking, the emphasis and the bonus, so probabilities would be too high.
         """
-        temperatures = LengthWeights(1, self.config.edges)
-        temperatures.fit(lambda queries: [self.score(queries)], valid, run, self.choose_examples)
-        self.length_weights.set_weights(self.length_weights.weights * temperatures.weights)
+        inverse_temperatures = LengthWeights(1, self.config.edges)
+        inverse_temperatures.fit(lambda queries: [self.score(queries)], valid, run, self.choose_examples)
+        self.length_weights.set_weights(self.length_weights.weights * inverse_temperatures.weights)
 
     def _fit_unordered_factor(self, valid: HeldOut, run: RunOptions) -> None:
         """Set the factor with which the expected hit rate equals the observed hit rate. Without lists it stays 1.
@@ -529,7 +529,9 @@ class VisitorPool(Pool):
         return factors
 
     def _rarest_common_trait(self, history: np.ndarray) -> int | None:
-        """Return the rarest trait that the items of a history (T,) have in common. None: no such trait, or T < 2.
+        """Return the rarest trait that the items of a history (T,) have in common, or None.
+
+        None means that there is no such trait, or that there are fewer than two different items.
 
         A trait is common if at least COMMON_SHARE of the items have it.
         """
@@ -555,12 +557,12 @@ class VisitorPool(Pool):
 
     def favours_content(self, history: np.ndarray) -> bool:
         """Return whether the history makes the factor of the member EMPHASISED at least NOTE_MIN_EMPHASIS."""
-        if self.min_emphasis >= NOTE_MIN_EMPHASIS:  # the factor is high for all histories
+        if self.min_emphasis >= NOTE_MIN_EMPHASIS:  # the factor is high for all histories, not because of this one
             return False
         return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTE_MIN_EMPHASIS)
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool` and the attributes of `set_frequencies`."""
+        """Return the state of `Pool`, the attributes of `set_frequencies`, and the factor of lists in no order."""
         return super().state() | {
             "log_shares": self.log_shares,
             "trait_columns": self.traits.indices.astype(np.int32),

@@ -44,7 +44,7 @@ def _substitute_cache(dataset: Dataset) -> dict[int, int]:
 
 
 def _most_similar(dataset: Dataset, number: int) -> int:
-    """Return the item whose description is most similar: tags, genres, year, title, language and directors.
+    """Return the item with the most similar fields (`recsys.text.fields`), such as tags, language and directors.
 
     If the film is a duplicate of an item, that item is the result. The similarity is multiplied by exp(-distance of the
     years / YEAR_SCALE). It is also multiplied by √log(1 + number of ratings), because recommenders learn more about

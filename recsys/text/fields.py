@@ -20,7 +20,7 @@ from recsys.data.film_details import FilmDetails
 from recsys.data.film_tables import original_languages
 from recsys.text.films import genre_matrix
 
-MIN_FILMS = 3  # tags and credits of fewer films are dropped, because a rare tag is often a private note of its author
+MIN_FILMS = 3  # tags and credits of fewer films are dropped; a rare tag is often a private note
 TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`, so films 40 years apart have the similarity 0
 FIRST_YEAR, LAST_YEAR = 1890, 2050
 NOT_ENGLISH = "not English"  # feature of all films in other languages, so that they are similar to each other
@@ -90,7 +90,7 @@ def _credits(dataset: str, catalog: Catalog) -> sparse.csr_array:
 
 
 def _details(catalog: Catalog) -> list[FilmDetails]:
-    """Return the details of each film, I."""
+    """Return the details of each of the I films."""
     return [catalog.details.get(movie) for movie in catalog.movies["movie_id"].tolist()]
 
 

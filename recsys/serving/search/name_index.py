@@ -83,7 +83,7 @@ class NameIndex:
         are also scored for the spelling of the name: "spiderman" finds the films that "spider man" finds.
         """
         scores = self._word_scores(query)
-        for spelling in {self._bare[number] for number in self._equal_without_spaces(query, MIN_CHAR)}:
+        for spelling in {self._bare[number] for number in self._matches_without_spaces(query, MIN_CHAR)}:
             scores = np.maximum(scores, self._word_scores(spelling) * (WITHOUT_SPACES / EXACT))
         with_digits = numbers_to_digits(query)
         return scores if with_digits == query else np.maximum(scores, self._word_scores(with_digits))
@@ -128,7 +128,7 @@ class NameIndex:
         bare = strip_article(query)
         guesses = MISSPELT_NAME * similar_names(bare, self._bare)
         if by_words:
-            raise_scores(scores, self._film_of[self._equal_without_spaces(query, MAX_CHAR)], PREFIX_WITHOUT_SPACES)
+            raise_scores(scores, self._film_of[self._matches_without_spaces(query, MAX_CHAR)], PREFIX_WITHOUT_SPACES)
             # if a whole name is similar, an article of the query is no match of a longer name: "the jokker" is "Joker"
             words = numbers_to_digits(bare if guesses.any() else query).split()
             guesses = np.maximum(guesses, MISSPELT_WORDS * self._similar_words(words))
@@ -136,7 +136,7 @@ class NameIndex:
         np.maximum.at(scores, self._film_of[numbers], guesses[numbers])
         return scores
 
-    def _equal_without_spaces(self, query: str, end: str) -> np.ndarray:
+    def _matches_without_spaces(self, query: str, end: str) -> np.ndarray:
         """Return the numbers of the names that match the query without the spaces of both: "walle" is "wall e".
 
         `end` is MIN_CHAR for names that equal the query, MAX_CHAR for names that begin with it.

@@ -41,7 +41,7 @@ INITIALS_MATCH = 88
 YEAR_MATCH = 75
 MISSPELT_SERIES = 68  # times the similarity 0…1 to the name of a series
 MIN_CONFIDENT = 40  # minimum score of the film that the user probably means
-NEXT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs by one from the year in the query
+ADJACENT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs by one from the year in the query
 # factor that keeps scores below MIN_CONFIDENT, for films of another year or number in a series, and for suggestions
 UNLIKELY_WEIGHT = 0.39
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
@@ -204,7 +204,7 @@ class TitleIndex:
         if year is None:
             return NameMatches(scores, people)
         year_gap = np.abs(self._years - year)
-        scores *= np.where(year_gap == 0, 1, np.where(year_gap == 1, NEXT_YEAR_WEIGHT, UNLIKELY_WEIGHT))
+        scores *= np.where(year_gap == 0, 1, np.where(year_gap == 1, ADJACENT_YEAR_WEIGHT, UNLIKELY_WEIGHT))
         query_with_year = _normalize_query(text)  # "Blade Runner 2049" is a title of 2017
         if query_with_year != query:
             scores = np.maximum(scores, self._names.match_scores(query_with_year))
