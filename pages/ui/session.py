@@ -180,9 +180,14 @@ def films(dataset: Dataset) -> tuple[int, ...]:
 def is_in_watch_order(dataset: Dataset) -> bool:
     """Return whether the list is a history, and not favourites in no order.
 
-    The visitor said so, or `has_known_order` is true.
+    True if the visitor switched to it, or if `has_known_order`.
     """
-    return bool(st.session_state.get("in_watch_order")) or has_known_order(dataset)
+    return is_switched_to_order() or has_known_order(dataset)
+
+
+def is_switched_to_order() -> bool:
+    """Return whether the visitor switched to a list in the order of watching."""
+    return bool(st.session_state.get("in_watch_order"))
 
 
 def has_known_order(dataset: Dataset) -> bool:
@@ -206,9 +211,9 @@ def _set_current(new: ListState) -> None:
 
 
 def _push_undo() -> None:
-    """Put the current lists and ratings on the undo stack, before a change."""
+    """Put the current lists, ratings and order switch on the undo stack, before a change."""
     state = visitor()
-    state.undo_stack = [*state.undo_stack, UndoStep(state.current, state.ratings)][-UNDO_STEPS:]
+    state.undo_stack = [*state.undo_stack, UndoStep(state.current, state.ratings, is_switched_to_order())][-UNDO_STEPS:]
 
 
 def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | None = None) -> None:
@@ -323,6 +328,7 @@ def undo() -> None:
         step = state.undo_stack[-1]
         _set_current(step.lists)
         state.ratings, state.undo_stack = dict(step.ratings), state.undo_stack[:-1]
+        st.session_state.in_watch_order = step.in_watch_order
         _announce_length()
 
 

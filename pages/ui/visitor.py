@@ -48,10 +48,11 @@ class ListState:
 
 @dataclass(frozen=True)
 class UndoStep:
-    """The lists and ratings before a change."""
+    """The lists, the ratings and the switch of the order before a change."""
 
     lists: ListState
     ratings: Mapping[str, float]
+    in_watch_order: bool = False
 
 
 @dataclass(frozen=True)

@@ -219,6 +219,9 @@ def test_who_moves_a_film_cares_about_the_order(visit):
     app.button(key="down-1").click().run()
     assert not app.exception
     assert app.toggle(key="in_watch_order").value
+    app.button(key="undo").click().run()
+    assert not app.exception
+    assert not app.toggle(key="in_watch_order").value
     assert not visit(s="1-2-3", order="x").toggle(key="in_watch_order").value
     assert visit(s="1-2-3", order="true").toggle(key="in_watch_order").value
 
