@@ -37,6 +37,14 @@ METRIC_MEANINGS = {
     ),
     "mrr": (N_("MRR is the mean of 1 divided by the rank of the hidden film."),),
 }
+RECALL_MEANING = N_(
+    "HR@k is the number of the person's other liked films in the top k, divided by the highest possible number."
+)
+FAVOURITES_METRIC_MEANINGS = {  # for protocols with several hidden films per person
+    "hr": (RECALL_MEANING,),
+    "ndcg": (RECALL_MEANING, N_("NDCG@k also counts their ranks: lower ranks count less.")),
+    "mrr": (N_("MRR is the mean of 1 divided by the rank of the best-ranked other liked film."),),
+}
 TABLE_NOTES = (
     N_("The bar is the 95% confidence interval over people. Metrics are means over the trained seeds."),
     N_("Click a title to see where its metrics come from."),
@@ -125,7 +133,9 @@ def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.Data
         "randomisation test, with Holm's correction for all pairs of this leaderboard.",
         alpha=number(significance.ALPHA, ""),
     )
-    st.caption(" ".join([*map(_, METRIC_MEANINGS[metric.split("@")[0]]), *map(_, TABLE_NOTES), tied_note]))
+    gives_favourites = protocols.get_current_or_former(view.protocol).n_given > 0
+    meanings = (FAVOURITES_METRIC_MEANINGS if gives_favourites else METRIC_MEANINGS)[metric.split("@")[0]]
+    st.caption(" ".join([*map(_, meanings), *map(_, TABLE_NOTES), tied_note]))
     if len(published):
         st.html(letters_html(published))
     download_numbers(

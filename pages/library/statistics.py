@@ -237,9 +237,11 @@ def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     by_decade = table.set_index("decade")
     film_decade, rating_decade = by_decade["films"].idxmax(), by_decade["events"].idxmax()
     if film_decade == rating_decade:
-        return _("Most films and most ratings are from the {decade}s.", decade=film_decade), figure
+        return _(
+            "The {decade}s have the most films, and their films have the most ratings.", decade=film_decade
+        ), figure
     sentence = _(
-        "Most films are from the {films}s. Most ratings are for films of the {ratings}s.",
+        "The {films}s have the most films. Films of the {ratings}s have the most ratings.",
         films=film_decade,
         ratings=rating_decade,
     )

@@ -106,15 +106,19 @@ def rank_text(position: RankPosition, model_title: str, n_extra_digits: int = 0)
 
 
 def reason(explanation: Explanation, titles: Sequence[str], model_title: str) -> str:
-    """Return sentences about the films that raise or lower the rank. titles: Film titles by film number."""
+    """Return sentences about the films that count for or against it. titles: Film titles by film number."""
     raising = [titles[influence.item] for influence in explanation.lifted_by]
     lowering = [titles[influence.item] for influence in explanation.lowered_by]
     if not explanation.influences:
-        return _("Your list is empty, so {model} recommends this film to everyone.", model=model_title)
+        return _(
+            "Your list is empty, so {model} recommends this film to everyone with an empty list.", model=model_title
+        )
     if not raising and lowering:
-        return _("Your films count against it. It would rank higher without {one}.", one=lowering[0])
+        if len(lowering) == 1:
+            return _("{one} counts against it.", one=lowering[0])
+        return _("Your films count against it, {one} most of all.", one=lowering[0])
     if not raising:
-        return _("None of your films makes a difference: {model} recommends it to everyone.", model=model_title)
+        return _("No single film of yours makes a difference.")
     text = (
         _("Mostly because you watched {one}.", one=raising[0])
         if len(raising) == 1
@@ -123,7 +127,7 @@ def reason(explanation: Explanation, titles: Sequence[str], model_title: str) ->
         )
     )
     if lowering:
-        text += " " + _("Without {one} it would rank higher.", one=lowering[0])
+        text += " " + _("{one} counts against it.", one=lowering[0])
     return text
 
 
@@ -153,7 +157,7 @@ def notes(explanation: Explanation, model_title: str) -> list[str]:
 
 
 def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
-    """Return HTML of the films with the strongest influence. A bar to the right means that the film raises the rank."""
+    """Return HTML of the films with the strongest influence. A bar to the right: the film counts for it."""
     influences, n_extra_digits = explanation.influences[:MAX_BARS], extra_digits(explanation)
     # the longest bars to the left and to the right of the zero line together fill the width
     largest_decrease = max(0.0, *(-influence.effect for influence in influences))
@@ -179,7 +183,7 @@ def _bar(
     elif without_text == _without_text(position_with_all, n_extra_digits):  # equal after rounding
         effect_text = _("makes no visible difference")
     else:
-        effect_text = _("raises the rank") if effect > 0 else _("lowers the rank")
+        effect_text = _("counts for it") if effect > 0 else _("counts against it")
     details = escape(f"{effect_text}: {without_text}")
     text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{details}</span></span>'
     return f'<li class="nr-line">{text}{bar}</li>'

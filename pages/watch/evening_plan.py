@@ -71,7 +71,7 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
             film = catalog_films[step.item]
             causes = [catalog_films[item].title for item in reason_items]  # at most two titles
             if not causes:
-                note = _("{model} recommends it to everyone", model=cache.recommender_title(predictor))
+                note = _("No single film is the reason")
             elif len(causes) == 1:
                 note = _("Because of {film}", film=causes[0])
             else:

@@ -112,7 +112,9 @@ def _show_notes(recommended: RecommendationList) -> None:
     title, note = cache.recommender_title(recommended.predictor), recommended.predictor.model.note
     if not recommended.request.history:
         text = _(
-            "Your list is empty, so {model} shows the same films to everyone. Add a film to change that.", model=title
+            "Your list is empty, so {model} recommends the same films as to everyone with an empty list. Add a film to "
+            "change that.",
+            model=title,
         )
         st.caption(text)
     if recommended.predictor.favours_content(recommended.request.history):
@@ -143,7 +145,7 @@ def _explain_probabilities(recommended: RecommendationList) -> None:
         return
     request = recommended.request
     if request.filters.restricts or request.unwanted:
-        candidates = ngettext("{n:,} film that matches your filters", "{n:,} films that match your filters", n)
+        candidates = ngettext("the only film that is left", "the {n:,} films that are left", n)
     elif request.filters.hide_seen and request.history:
         candidates = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
     else:
@@ -345,7 +347,11 @@ def _reset_filters() -> None:
 def _explain_empty_list(dataset: Dataset, request: Request) -> None:
     """Show why no film is recommended, and how the visitor can change that."""
     if not request.filters.restricts:
-        text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
+        text = (
+            _("There are no films left to recommend. Click “Show all films” in “From a list”.")
+            if visitor().current.choice
+            else _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
+        )
         st.info(text)
     else:
         blocking = blocking_filters(film_features(dataset), request.filters, request.history, request.unwanted)

@@ -238,13 +238,22 @@ TIME = Protocol(
 )
 
 
+LATEST_FILM_MEANING = (
+    "As in “All films”, but recommenders get only the latest film of each person, as if a visitor had typed it. The "
+    "person's earlier films are excluded from the ranking, too."
+)
+LATEST_FILMS_MEANING = (
+    "As in “All films”, but recommenders get only the latest films of each person, as if a visitor had typed them. The "
+    "person's earlier films are excluded from the ranking, too."
+)
+
+
 def _short(n: int) -> Protocol:
     """Return the protocol in which a recommender gets the n newest items of each history, like a visitor's list."""
     return Protocol(
         f"short-{n}",
         title="Latest film only" if n == 1 else f"{n} latest films",
-        meaning="As in “All films”, but recommenders get only the latest films of each person, as if a visitor had "
-        "typed them. The person's earlier films are excluded from the ranking, too.",
+        meaning=LATEST_FILM_MEANING if n == 1 else LATEST_FILMS_MEANING,
         rules=FULL.rules
         | {
             "history": "only the latest films of the user",
@@ -258,15 +267,26 @@ def _short(n: int) -> Protocol:
 SHORT = tuple(_short(n) for n in (1, 2, 3, 5, 10))
 
 
+FAVOURITE_MEANING = (
+    "A fifth of the people are not in the training data, and half of these are tested. Recommenders get one film that "
+    "such a person likes, as if a visitor had typed it. They must find the other films that the person likes. Here, HR "
+    "is the number of these other films at the top of the list, divided by the highest possible number. NDCG also "
+    "counts their ranks."
+)
+FAVOURITES_MEANING = (
+    "A fifth of the people are not in the training data, and half of these are tested. Recommenders get a few films "
+    "that such a person likes, in random order, as if a visitor had typed them. They must find the other films that "
+    "the person likes. Here, HR is the number of these other films at the top of the list, divided by the highest "
+    "possible number. NDCG also counts their ranks."
+)
+
+
 def _favourites(n: int) -> Protocol:
     """Return the protocol in which n liked items of a new user are given, and all other liked items are targets."""
     return Protocol(
         f"favourites-{n}",
         title="1 favourite" if n == 1 else f"{n} favourites",
-        meaning="A tenth of the people are not in the training data. Recommenders get a few films that such a person "
-        "likes, in random order, as if a visitor had typed them. They must find the other films that the "
-        "person likes. Here, HR is the share of these other films that the recommender places at the top of "
-        "the list, and NDCG takes the ranks of all of them into account.",
+        meaning=FAVOURITE_MEANING if n == 1 else FAVOURITES_MEANING,
         rules=COMMON_RULES
         | {
             "split": "by a hash of the user's ID: a tenth of the users are test users, another tenth validation "
@@ -289,7 +309,7 @@ def _favourites(n: int) -> Protocol:
             EXCLUDED: "the liked films that are given",
         },
         splitting=BY_USER,
-        retraining_reason="This protocol needs recommenders that were trained without a tenth of the people. With "
+        retraining_reason="This protocol needs recommenders that were trained without a fifth of the people. With "
         "other protocols, recommenders have learned from all people.",
         n_given=n,
     )

@@ -89,8 +89,8 @@ def plan_evening(
 def plan_reasons(predictor: Predictor, request: Request, items: Sequence[int]) -> list[tuple[int, ...]]:
     """Return for each film of a plan the films that raised its rank most, strongest first, at most MAX_REASONS.
 
-    These films are from the history and from the plan before the film. A film that the model recommends to everyone has
-    no reasons.
+    These films are from the history and from the plan before the film. If no single film raised its rank, the tuple is
+    empty.
     """
     reasons = []
     for position, item in enumerate(items):

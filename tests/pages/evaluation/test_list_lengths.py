@@ -45,3 +45,20 @@ def test_favourites_have_a_chart_of_their_own_with_labels_at_the_last_number(vis
     assert (line["x"], line["y"]) == (["1", "10"], pytest.approx([1 / np.log2(3), 1]))
     layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
     assert [label["x"] for label in layout["annotations"]] == [1]
+
+
+@pytest.mark.usefixtures("measured")
+@pytest.mark.parametrize("metric", ["hr@10", "ndcg@10", "mrr"])
+def test_the_note_below_the_leaderboard_explains_metrics_of_several_hidden_films(visit, metric):
+    write("popular", "favourites-1", 2)
+    app = visit("evaluation", data="ml-1m")
+    app.get_by_key("metric").set_value(metric).run()
+    assert "hidden film" in note(app)
+    app.get_by_key("protocol-ml-1m").set_value("favourites-1").run()
+    assert "hidden film" not in note(app)
+    assert "other liked film" in note(app)
+
+
+def note(app):
+    """Return the caption below the leaderboard."""
+    return next(caption.value for caption in app.caption if "95% confidence interval" in caption.value)

@@ -40,15 +40,13 @@ def test_an_only_film_is_compared_with_a_newcomer_and_an_empty_list_says_so(show
         show(s="3", item=3)
     )
     app = show(item=3)
-    assert "Your list is empty, so {model} recommends this film to everyone.".format(model="BERT4Rec") in said(app)
+    assert "Your list is empty, so BERT4Rec recommends this film to everyone with an empty list." in said(app)
     assert not app.html
 
 
 def test_a_recommender_that_does_not_look_at_the_films_says_so(show):
     app = show(s="1-2-3", variant="popular")
-    assert "None of your films makes a difference: {model} recommends it to everyone.".format(
-        model="Most popular"
-    ) in said(app)
+    assert "No single film of yours makes a difference." in said(app)
     assert not app.html
 
 
@@ -71,12 +69,12 @@ def explained(*influences, watched=None):
 def test_the_reason_names_at_most_two_films_and_the_one_in_the_way():
     found = explained(influence(0, 2.0), influence(1, 1.0), influence(2, -0.5), influence(3, 0.2))
     assert explanation.reason(found, list("ABCD"), "M") == (
-        "Mostly because you watched A, and partly because you watched B. Without C it would rank higher."
+        "Mostly because you watched A, and partly because you watched B. C counts against it."
     )
     assert explanation.reason(explained(influence(0, 1.0)), ["A"], "M") == "Mostly because you watched A."
-    assert explanation.reason(
-        explained(influence(0, -1.0)), ["A"], "M"
-    ) == "Your films count against it. It would rank higher without {one}.".format(one="A")
+    assert explanation.reason(explained(influence(0, -1.0)), ["A"], "M") == "A counts against it."
+    lowering = explained(influence(1, -2.0), influence(0, -1.0))
+    assert explanation.reason(lowering, ["A", "B"], "M") == "Your films count against it, B most of all."
 
 
 def test_bars_share_one_scale_and_words_say_what_they_mean():
@@ -84,8 +82,8 @@ def test_bars_share_one_scale_and_words_say_what_they_mean():
     assert 'class="nr-up" style="width:66.7%"' in html
     assert 'class="nr-down" style="width:33.3%"' in html
     assert "--nr-zero:33.3%" in html
-    assert "raises the rank: 1.2% without it" in html
-    assert "lowers the rank: ruled out without it" in html
+    assert "counts for it: 1.2% without it" in html
+    assert "counts against it: ruled out without it" in html
     assert "<script" not in html
 
 
@@ -95,7 +93,7 @@ def test_percentages_get_the_digits_that_show_a_difference(without, digits):
     (before,) = re.findall(
         r"at ([\d.]+%)", explanation.rank_text(found.rank_position, "M", explanation.extra_digits(found))
     )
-    (after,) = re.findall(r"raises the rank: ([\d.]+%) without it", explanation.influence_bars(found, ["A"]))
+    (after,) = re.findall(r"counts for it: ([\d.]+%) without it", explanation.influence_bars(found, ["A"]))
     assert before != after
     assert float(before[:-1]) > float(after[:-1])
 
@@ -105,7 +103,7 @@ def test_a_difference_that_no_digit_shows_is_said_to_be_invisible():
     found = Explanation(9, RankPosition(4, 30, 0.022), (same,), 1)
     assert explanation.extra_digits(found) == 0
     assert "makes no visible difference" in explanation.influence_bars(found, ["A"])
-    assert "raises the rank" not in explanation.influence_bars(found, ["A"])
+    assert "counts for it" not in explanation.influence_bars(found, ["A"])
 
 
 def test_a_long_list_shows_eight_bars_and_says_how_many_films_were_weighed():

@@ -51,6 +51,11 @@ def test_undo_brings_the_list_back(visit):
     assert picks(app) == chosen
 
 
+def test_a_list_of_films_with_too_few_ratings_leaves_none_and_the_page_names_its_button(visit):
+    app = choose(visit(s="1-2-3"), world.RARE)
+    assert "Click “Show all films” in “From a list”." in said(app)
+
+
 def test_titles_that_were_not_found_are_only_named_with_their_list(visit):
     app = choose(visit(s="1-2-3", **{"from": "6-9"}), f"{world.TITLES[4]}\nNo such film at all")
     assert "No such film at all" in said(app)

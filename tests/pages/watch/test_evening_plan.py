@@ -46,7 +46,7 @@ def test_each_film_of_an_evening_has_a_reason(show):
     assert notes[0] == f"Because of {world.TITLES[2][:-7]}"  # a chain looks at the latest film alone
     assert notes[1] == f"Because of {evening(app)[0]}"
     unmoved = show(s="1-2", variant="popular").container(key="evening").html[0].value
-    assert "Most popular recommends it to everyone" in unmoved
+    assert "No single film is the reason" in unmoved
 
 
 def test_a_film_that_is_turned_down_is_replaced_and_what_stood_before_it_stays(show):

@@ -47,7 +47,7 @@ def test_the_average_is_that_of_the_films_that_are_allowed():
         ({}, "all 30 films."),
         ({"s": "1-2-3", "hide": "false"}, "all 30 films."),
         ({"s": "1-2-3", "variety": "5"}, "27 films you have not watched."),
-        ({"s": "1-2-3", "not": "5"}, "26 films that match your filters."),
+        ({"s": "1-2-3", "not": "5"}, "the 26 films that are left."),
     ],
 )
 def test_the_page_says_from_which_films_a_list_is_chosen(visit, link, films):
@@ -58,7 +58,7 @@ def test_filters_and_percentages_explain_each_other(visit):
     app = visit(s="1-2-3")
     app.session_state.filters = Filters(genres=("Horror",))
     app.run()
-    assert "BERT4Rec chooses from 14 films that match your filters." in said(app)
+    assert "BERT4Rec chooses from the 14 films that are left." in said(app)
 
 
 @pytest.mark.parametrize(
