@@ -25,13 +25,14 @@ ACCESS_ERRORS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EL
 class Message:
     """An English sentence with {placeholders} and their values. `str` fills in the values."""
 
-    text: str  # a literal brace is doubled
+    text: str  # for the command line and, without `app_text`, for pages; a literal brace is doubled
     plural: str  # replaces `text` if the field n is not 1; "": `text` is for every n
+    app_text: str  # replaces `text` on pages, if `text` names an option of the command line; "": no replacement
     fields: dict[str, Any] = field(hash=False)  # the values of the placeholders: numbers, strings and messages
 
-    def __init__(self, text: str, /, *, plural: str = "", **fields: Any) -> None:
+    def __init__(self, text: str, /, *, plural: str = "", app_text: str = "", **fields: Any) -> None:
         values = {name: _to_field(value) for name, value in fields.items()}
-        self.__dict__.update(text=text, plural=plural, fields=values)  # the class is frozen
+        self.__dict__.update(text=text, plural=plural, app_text=app_text, fields=values)  # the class is frozen
 
     @classmethod
     def literal(cls, text: str) -> Self:
@@ -46,7 +47,8 @@ class Message:
                 name: cls.from_document(value) if isinstance(value, dict) else value
                 for name, value in document["fields"].items()
             }
-            message = cls(document["text"], plural=document["plural"], **values)
+            app_text = document.get("app_text", "")  # older documents have none
+            message = cls(document["text"], plural=document["plural"], app_text=app_text, **values)
             str(message)  # raises LookupError if a placeholder has no value
         except (LookupError, TypeError, AttributeError) as error:
             raise ValueError("no message") from error

@@ -55,6 +55,19 @@ def test_a_stored_message_is_read_again():
     assert Message.from_document(json.loads(json.dumps(asdict(message)))) == message
 
 
+def test_a_message_of_an_older_document_has_no_text_for_pages():
+    document = {"text": "{n} films", "plural": "", "fields": {"n": 2}}
+    assert Message.from_document(document) == Message("{n} films", n=2)
+
+
+def test_pages_name_a_control_and_the_command_line_its_option(monkeypatch):
+    monkeypatch.setattr(i18n, "current_language", lambda: "en")
+    error = RecsysError("{name} exists; add --replace", app_text="{name} exists; choose another name", name="a")
+    advice = DownloadError("{host} is busy", Message("use --from", app_text="try later"), host="b")
+    assert (str(error), i18n.localize(error)) == ("a exists; add --replace", "a exists; choose another name")
+    assert (str(advice), i18n.localize(advice)) == ("b is busy; use --from", "b is busy; try later")
+
+
 @pytest.mark.parametrize("document", [{}, {"text": "{n}", "plural": "", "fields": {}}, {"text": 1, "fields": []}])
 def test_a_damaged_message_is_a_value_error(document):
     with pytest.raises(ValueError, match="no message"):

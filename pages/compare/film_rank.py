@@ -57,7 +57,8 @@ def select(dataset: Dataset, film: SearchResult) -> None:
 def selected_item(dataset: Dataset) -> int | None:
     """Return the selected item, or None.
 
-    A film that was selected in another data set is looked up by its label. If this data set lacks it, show a caption.
+    A film that was selected in another data set is looked up by its label. If this data set lacks it, or has too few
+    ratings of it, show a caption.
     """
     fingerprint, item, label = st.session_state.get("rank_film", (dataset.fingerprint, None, ""))
     if fingerprint == dataset.fingerprint:
@@ -65,7 +66,12 @@ def selected_item(dataset: Dataset) -> int | None:
     film = cache.title_index(dataset.name).exact(label)
     if film is None or film.is_infrequent:
         title = cache.dataset_title(dataset.name)
-        st.caption(format.escape_markdown(_("{film} is not in {data}. Try another title.", film=label, data=title)))
+        text = (
+            _("{film} is not in {data}. Try another title.", film=label, data=title)
+            if film is None
+            else _("{film} has too few ratings in {data} to be ranked. Try another title.", film=label, data=title)
+        )
+        st.caption(format.escape_markdown(text))
         return None
     return film.number
 

@@ -125,7 +125,7 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
     largest_loss = table.loc[(table["full"] - table["untied"]).idxmax()]
     text = _(
         "The same recommenders, trained and tested in file order and in random order (protocol “{protocol}”). "
-        "{title} loses most: NDCG@10 falls from {full:.4f} to {untied:.4f}. Published figures use the file order.",
+        "{title} loses most: NDCG@10 falls from {full:.4f} to {untied:.4f}. Most published figures use the file order.",
         protocol=protocol_title("untied"),
         **largest_loss[["title", "full", "untied"]],
     )

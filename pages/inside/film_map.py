@@ -79,7 +79,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     map_regions = _tsne_regions(predictor) if method == TSNE else []
     text = _(
         "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's histories "
-        "have similar embeddings. The map shows all films in two dimensions. Search for a film or click a point.",
+        "have similar embeddings. The map shows films in two dimensions. Search for a film or click a point.",
         n=film_map.unit_vectors.shape[1],
         model=escape_markdown(cache.recommender_title(predictor)),
     )

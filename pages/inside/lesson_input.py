@@ -52,7 +52,7 @@ PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, 
     "only_unseen": (
         N_("Films in the softmax"),
         N_("All films, including watched ones."),
-        N_("Only films that the person has not watched, because watched films are never recommended."),
+        N_("Only films that the person has not watched, because watched films are normally not recommended."),
     ),
     "redraw": (
         N_("Films rated in the same second"),

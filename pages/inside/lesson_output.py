@@ -190,7 +190,9 @@ def layers(lesson: Lesson, example: DeltaGenerator) -> None:
         "about your films."
     )
     if lesson.steps.positions is None:  # then [mask] always has the same input
-        caption += " " + _("So this list is the same for everyone.")
+        caption += " " + _(
+            "So the first list is the same for everyone, apart from any watched films that are left out."
+        )
     tables = layer_predictions(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
     best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists
     with example:

@@ -11,6 +11,7 @@ import streamlit as st
 from pages.ui import cache, format
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, set_layout, show_chart, wrap_title
 from pages.ui.i18n import N_, _, count, ngettext, number
+from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.data.statistics import Lengths, LongTail, Size, Statistics
 
@@ -44,10 +45,10 @@ def show(dataset: Dataset) -> None:
         (_("How much people watch"), partial(plot_lengths, lengths), lengths.table, "lengths"),
         (_("Stars"), partial(plot_stars, stats.stars), stats.stars, "stars"),
         (_("When people rated"), partial(plot_times, stats.over_time), stats.over_time, "times"),
-        (_("How fast people rate"), partial(plot_gaps, stats.gaps), stats.gaps, "gaps"),
+        (_("How fast people rate"), partial(plot_gaps, stats.gaps, dataset.name in datasets.SETS), stats.gaps, "gaps"),
     ]
     film_charts: list[tuple[str, Plot, pd.DataFrame, str]] = [
-        (_("A few films have most of the ratings"), partial(plot_long_tail, tail), tail.curve, "long-tail"),
+        (_("How ratings are spread over films"), partial(plot_long_tail, tail), tail.curve, "long-tail"),
         (_("When the films were made"), partial(plot_decades, stats.years), stats.years, "decades"),
         (_("Genres"), partial(plot_genres, stats.genres), stats.genres, "genres"),
     ]
@@ -163,7 +164,7 @@ def plot_times(table: pd.DataFrame) -> tuple[str, go.Figure]:
     return sentence, figure
 
 
-def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
+def plot_gaps(table: pd.DataFrame, is_movielens: bool) -> tuple[str, go.Figure]:
     """Plot the distribution of the time between consecutive ratings of a person. "The same second" is highlighted."""
     figure = go.Figure()
     is_same_second = table["gap"] == "the same second"
@@ -180,11 +181,18 @@ def plot_gaps(table: pd.DataFrame) -> tuple[str, go.Figure]:
     set_layout(figure, GAPS_HEIGHT_PX, right=40).update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(title=_("Share of consecutive ratings"), tickformat=".0%", rangemode="tozero")
     sentence = _(
-        "{share:.0%} of the ratings were given in the same second as the previous rating. People rate a page of "
-        "films at once, long after they watched them. So the order within a second is not the order of watching.",
+        "{share:.0%} of the ratings were given in the same second as the previous rating.",
         share=float(table.loc[is_same_second, "share"].sum()),
     )
-    return sentence, figure
+    reason = (
+        _(
+            "People rate a page of films at once, long after they watched them. So the order within a second is not "
+            "the order of watching."
+        )
+        if is_movielens
+        else _("Their order is not known.")
+    )
+    return f"{sentence} {reason}", figure
 
 
 def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:

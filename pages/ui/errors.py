@@ -47,7 +47,7 @@ def show_flash(key: str) -> None:
 
 def _starts_with_name(message: Message) -> bool:
     """Return whether a message starts with a value, such as a file name, that must not be capitalised."""
-    placeholder = re.match(r"\{(\w+)", message.text)
+    placeholder = re.match(r"\{(\w+)", message.app_text or message.text)
     if not placeholder:
         return False
     value = message.fields[placeholder[1]]

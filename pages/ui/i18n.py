@@ -65,6 +65,8 @@ def localize(message: Message | RecsysError | str) -> str:
     if isinstance(message, RecsysError):
         message = message.message
     fields = {name: localize(value) if isinstance(value, Message) else value for name, value in message.fields.items()}
+    if message.app_text:
+        return _fill(_translate(message.app_text), fields)
     return _fill(_translate(message.text, message.plural, message.fields.get("n", 1)), fields)
 
 

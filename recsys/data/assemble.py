@@ -54,12 +54,16 @@ def assemble(
     order = user_time_order(raw.user, raw.timestamp)
     order = order[is_frequent[film_row[order]]]  # without the ratings of infrequent films
     if not len(order):
-        text = "{name}: no film has at least {min_ratings} ratings, so there is nothing to learn from"
         if noun == "item":
-            text = (
+            raise DataError(
                 "{name}: no item has at least {min_ratings} events, so there is nothing to learn from; use a lower "
-                "--min-ratings"
+                "--min-ratings",
+                app_text="{name}: no item has at least {min_ratings} events, so there is nothing to learn from; "
+                "choose a lower number for “Leave out items with fewer events than”",
+                name=name,
+                min_ratings=min_ratings,
             )
+        text = "{name}: no film has at least {min_ratings} ratings, so there is nothing to learn from"
         raise DataError(text, name=name, min_ratings=min_ratings)
     item_of_film_row = (np.cumsum(is_frequent) - 1).astype(np.int32)  # only valid for frequent films
     item = item_of_film_row[film_row[order]]

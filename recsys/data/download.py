@@ -173,7 +173,7 @@ class _Download:
                 failures = 1 if self.size > largest_size else failures + 1
                 if failures >= attempts:
                     raise _NetworkError(
-                        "{host}: {why}", "check the network and run it again", host=self.host, why=error
+                        "{host}: {why}", "check the network and try again", host=self.host, why=error
                     ) from error
             largest_size = max(largest_size, self.size)
             pause(min(PAUSE_SECONDS * 2**failures, self.deadline - time.monotonic()), self.report)
@@ -247,7 +247,8 @@ def _response_and_body(address: str, headers: dict[str, str]) -> Iterator[Any]:
     except requests.exceptions.SSLError as error:
         host = urlsplit(address).hostname
         text = "{host}: its certificate cannot be verified"
-        raise DownloadError(text, "try later, or use --from FILE.zip", host=host) from error
+        advice = Message("try later, or use --from FILE.zip", app_text="try later")
+        raise DownloadError(text, advice, host=host) from error
     except requests.RequestException as error:
         raise _RetryableError(network_error_text(error)) from error
 

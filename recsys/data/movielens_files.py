@@ -22,7 +22,7 @@ from recsys.data.dataset import AGES, PROFILE_COLUMNS, DataError, film_table, re
 from recsys.data.tags import Tags
 from recsys.data.titles import title_and_year
 from recsys.data.zip_files import Archive, ArchiveError
-from recsys.errors import Message
+from recsys.errors import Message, recsys_command
 
 MAX_BYTES = 4 << 30  # uncompressed; ML-32M needs 1 GB
 MAX_RATING = 5  # stars
@@ -61,8 +61,11 @@ def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
                 yield archive
         except (DataError, csv.Error) as error:
             is_damaged = isinstance(error, ArchiveError | csv.Error)
-            advice = Message(
-                "download it again" if is_damaged else "to add your own data: data add NAME --interactions FILE"
+            command = recsys_command("data", "add", "NAME", "--interactions", "FILE")
+            advice = (
+                Message("download it again")
+                if is_damaged
+                else Message("to add your own data, run: {command}", command=command)
             )
             text = "{name} is not a valid archive of {title}: {reason}; {advice}"
             raise DataError(text, name=path.name, title=title, reason=error, advice=advice) from error

@@ -204,6 +204,8 @@ def check(
                 "{name}: {example!r} in its column {column} cannot be read as a time; write seconds "
                 "since 1970 or dates such as 2024-01-31, or use the order of the rows as the order of events: "
                 "--time-col none",
+                app_text="{name}: {example!r} in its column {column} cannot be read as a time; write seconds since "
+                "1970 or dates such as 2024-01-31, or choose “none” for “Time” to use the order of the rows",
                 name=table.name,
                 example=next(iter(cells("time")[is_complete & ~is_valid]), ""),
                 column=column_names["time"],
@@ -293,8 +295,12 @@ def _ratings(cells: pd.Series | None, n_rows: int) -> tuple[np.ndarray, np.ndarr
     numbers, is_valid = columns.parse_numbers(cells)
     is_valid &= np.abs(numbers) <= MAX_RATING
     if not is_valid.any():
-        text = "the column {name} has no numbers, so it cannot be the rating; to import no ratings: --rating-col none"
-        raise DataError(text, name=cells.name)
+        raise DataError(
+            "the column {name} has no numbers, so it cannot be the rating; to import no ratings: --rating-col none",
+            app_text="the column {name} has no numbers, so it cannot be the rating; to import no ratings, choose "
+            "“none” for “Rating”",
+            name=cells.name,
+        )
     return np.where(is_valid, numbers, numbers[is_valid].mean()).astype(np.float32), is_valid
 
 
@@ -458,7 +464,11 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
     min_ratings = max(1, min_ratings)
     with exclusive_folder(paths.downloads() / "own"):
         if paths.prepared(name).exists() and not (overwrite and is_own(name)):
-            raise DataError("a data set called {name} exists already; choose another name, or add --replace", name=name)
+            raise DataError(
+                "a data set called {name} exists already; choose another name, or add --replace",
+                app_text="a data set called {name} exists already; choose another name",
+                name=name,
+            )
         dataset = assemble(name, checked.raw, min_ratings, noun=checked.noun)
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
         dataset = replace(dataset, ties="drawn" if checked.time_format else "rows", user_names=names, noun=checked.noun)

@@ -141,9 +141,13 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         return ArchiveFile(path, parse_recbole, entry.wheel.sha256, True)
     except DownloadError as error:
         text = "neither the site ({site}) nor the package index ({index}) delivered it"
-        advice = N_("check the network, or download {address} elsewhere and add --from FILE.zip")
+        advice = Message(
+            "check the network, or download {address} elsewhere and add --from FILE.zip",
+            app_text="check the network and try again",
+            address=address,
+        )
         command = recsys_command("data", "get", name)
-        raise DownloadError(text, advice, command, site=site_reason, index=error.reason, address=address) from error
+        raise DownloadError(text, advice, command, site=site_reason, index=error.reason) from error
 
 
 def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:

@@ -140,7 +140,9 @@ def detect_separator(name: str, text: str) -> str:
             shares[separator] = n_lines / widths.total()
     if not shares:
         raise DataError(
-            "{name}: no column separator was detected in its first lines; give one, such as --sep ';'", name=name
+            "{name}: no column separator was detected in its first lines; give one, such as --sep ';'",
+            app_text="{name}: no column separator was detected in its first lines; save the file as CSV",
+            name=name,
         )
     return max(shares, key=lambda separator: shares[separator])
 

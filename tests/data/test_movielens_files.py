@@ -303,7 +303,9 @@ def test_links_and_genres_may_be_missing(tmp_path):
     ],
 )
 def test_what_cannot_be_read_is_one_sentence_that_shows_the_way(tmp_path, file, change, words):
-    with pytest.raises(DataError, match=f"{words}.*; (to add your own data: data add NAME|download it again)"):
+    with pytest.raises(
+        DataError, match=f"{words}.*; (to add your own data, run: .*python.* -m recsys data add NAME|download it again)"
+    ):
         read(archives.write(tmp_path, changed(file, change)))
 
 

@@ -218,13 +218,14 @@ def _texts_of_call(call):
     name = getattr(call.func, "id", getattr(call.func, "attr", ""))
     plural = [keyword.value for keyword in call.keywords if keyword.arg == "plural"]
     advice = [keyword.value for keyword in call.keywords if keyword.arg == "advice"]
+    app_text = [keyword.value for keyword in call.keywords if keyword.arg == "app_text"]
     if name == "ngettext":
         plural = call.args[1:2]
     elif name in WITH_ADVICE:
         advice += call.args[1:2]
     elif name not in ("_", "N_") and not MESSAGE_CLASS.match(name):
         return {}
-    texts = [text for node in call.args[:1] for text in _literals(node)]
+    texts = [text for node in app_text or call.args[:1] for text in _literals(node)]
     plurals = [text for node in plural for text in _literals(node)]
     return dict.fromkeys(texts, *(plurals or [""])) | {text: "" for node in advice for text in _literals(node)}
 

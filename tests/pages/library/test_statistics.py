@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pages.library import statistics as section
@@ -59,6 +60,14 @@ def test_the_labels_of_close_lines_are_one_above_the_other_and_the_title_fits_a_
     assert median.x == p90.x
     assert abs((median.yshift or 0) - (p90.yshift or 0)) >= median.font.size
     assert max(map(len, layout.xaxis.title.text.split("<br>"))) <= MAX_TITLE_LENGTH
+
+
+def test_only_movielens_sets_are_said_to_have_pages_of_ratings():
+    table = pd.DataFrame({"gap": ["the same second", "a day or more"], "share": [0.25, 0.75]})
+    own, movielens = (section.plot_gaps(table, is_movielens)[0] for is_movielens in (False, True))
+    shared = "25% of the ratings were given in the same second as the previous rating."
+    assert own == f"{shared} Their order is not known."
+    assert movielens.startswith(f"{shared} People rate a page of films at once")
 
 
 def test_the_tail_marks_what_its_sentence_says():

@@ -89,6 +89,27 @@ def test_what_is_no_table_is_a_sentence(form):
     assert "own-add" not in keys(form)
 
 
+@pytest.mark.parametrize(
+    ("data", "advice"),
+    [
+        (b"who,what,when\nann,x,24.01.23\n", "choose “none” for “Time”"),
+        (b"who,what,rating\nann,x,good\n", "choose “none” for “Rating”"),
+        (b"words\nwords\n", "save the file as CSV"),
+    ],
+)
+def test_errors_name_the_controls_of_the_dialog(form, data, advice):
+    given(form, data)
+    assert advice in said(form)
+    assert "--" not in said(form)
+
+
+def test_the_minimum_of_events_that_leaves_nothing_is_named_as_in_the_dialog(form):
+    given(form, USUAL)
+    form.number_input(key="own_fewest").set_value(1000).run()
+    form.button(key="own-add").click().run()
+    assert "a lower number for “Leave out items with fewer events than”" in said(form)
+
+
 @pytest.fixture
 def work(monkeypatch):
     """The names of the files that were parsed, and the columns by which they were checked, in this order."""
