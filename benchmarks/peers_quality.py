@@ -31,6 +31,7 @@ from recsys.evaluation.report import short
 from recsys.evaluation.significance import intervals
 from recsys.models import registry
 from recsys.ranking.metrics import summary
+from recsys.studies.run import INTERVAL_NOTE
 from recsys.studies.run import write as write_study
 
 PEERS = {system.name: system for system in SYSTEMS if system.installs}
@@ -152,11 +153,11 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         "settings that their authors recommend, when each is trained for the same time?",
         "papers": "Petrov and Macdonald (RecSys 2022) compare implementations of BERT4Rec: with their usual settings "
         "most fall short of the published figures, and some reach them when trained many times longer.",
-        "answer": f"Here {'; '.join(comparisons)}.",
-        "how": f"{dataset}, protocol “{UNTIED_FULL.title}”, test NDCG@10, 1 seed a row; the others trained "
-        f"{limits.minutes:.0f} minutes on one thread and kept the weights that were best on validation "
-        f"({limits.validation_users:,} people); {versions}; ours as they ship, tuned on the validation part of this "
-        f"set, with the minutes of their logs; from and to are a 95 % interval over people (bootstrap); "
+        "answer": " ".join(comparisons),
+        "how": f"{datasets.title(dataset)}, protocol “{UNTIED_FULL.title}”, test NDCG@10, 1 seed per row; the others "
+        f"trained {limits.minutes:.0f} minutes on one thread and kept the weights that were best on validation "
+        f"({limits.validation_users:,} people); {versions}; ours are the models that come with the app, tuned on "
+        f"the validation part of this set, with the minutes of their logs; {INTERVAL_NOTE}; "
         f"{computer['cpu']}, {', '.join(dates)}, commit {computer['commit']}.",
         "columns": COLUMNS,
         "rows": [
@@ -168,13 +169,13 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
 
 
 def _comparison(model: str, our_row: dict[str, Any], peer_row: dict[str, Any]) -> str:
-    """Compare our row with the best row of the peers, in a sentence of the study."""
+    """Compare our row with the best row of the peers, in two sentences of the study."""
     library = TITLES[peer_row["system"].split(" ")[0]]
     our_ndcg, peer_ndcg = (short(row["test"]["ndcg@10"]) for row in (our_row, peer_row))
     our_minutes, peer_minutes = (f"{row['train_seconds'] / 60:.0f}" for row in (our_row, peer_row))
     return (
-        f"{TITLES[model]} has {our_ndcg} in NextReel after {our_minutes} minutes of training "
-        f"and at best {peer_ndcg} elsewhere, in {library} after {peer_minutes}"
+        f"{TITLES[model]} reaches {our_ndcg} in NextReel after {our_minutes} minutes of training. "
+        f"The best other result is {peer_ndcg}, with {library} after {peer_minutes} minutes."
     )
 
 

@@ -151,6 +151,11 @@ def archives(name: str) -> dict[Path, bool]:
     return {path: path.is_file() and not valid_hashes.isdisjoint(file_hashes(path)) for path in files}
 
 
+def title(name: str) -> str:
+    """Return the title of a published data set, "MovieLens 100K", or the name of another one."""
+    return SETS[name].title if name in SETS else name
+
+
 def serving_split(name: str) -> Splitting:
     """Return how a data set is split for the recommenders of the app.
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from scipy.stats import kendalltau
 
+from recsys.data import datasets
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.report import short
@@ -13,6 +14,7 @@ from recsys.evaluation.significance import FEW_USERS
 
 METRIC = "ndcg@10"
 MIN_RECOMMENDERS = 5  # recommenders measured under both protocols; with fewer, the rank correlation is noise
+HARDWARE = {"cpu": "a CPU", "cuda": "a GPU"}
 TOLERANCE = 0.05  # a faster recommender is named if its METRIC is at most this share below the best
 
 
@@ -50,8 +52,10 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
         "correlation, and -1 the reverse order.",
         "papers": "Krichene and Rendle (KDD 2020) show that ranking among a hundred sampled films instead of all can "
         "change which recommender is best.",
-        "answer": f"Here {low_pair} agree least ({_signed(low_tau)}) and {high_pair} most ({_signed(high_tau)}).",
-        "how": f"{dataset}: Kendall's τ of test NDCG@10 over the recommenders measured under both protocols; {sizes}.",
+        "answer": f"{_quoted(low_pair)} agree least ({_signed(low_tau)}), {_quoted(high_pair)} most "
+        f"({_signed(high_tau)}).",
+        "how": f"{datasets.title(dataset)}: Kendall's τ of test NDCG@10 over the recommenders measured under both "
+        f"protocols; {sizes}.",
         "columns": [
             {"name": "pair", "title": "Protocols"},
             {"name": "tau", "title": "Rank correlation (Kendall's τ)", "digits": 2},
@@ -92,8 +96,9 @@ def compare_costs(dataset: str) -> dict[str, Any]:
         "papers": "Petrov and Macdonald (RecSys 2022) show that BERT4Rec needs far more training than usual to reach "
         "its published figures. Klenitskiy and Vasilev (RecSys 2023) show that SASRec reaches them sooner.",
         "answer": f"Here {best['title']} is best ({_result(best)}), and {comparison}.",
-        "how": f"{dataset}, protocol “{protocols.title(protocol)}”, test NDCG@10; seconds by the training loop's own "
-        f"clock, one training each, {costs[protocol].hardware}, in part beside other work; validation included.",
+        "how": f"{datasets.title(dataset)}, protocol “{protocols.title(protocol)}”, test NDCG@10; time measured by the "
+        f"training loop, including validation; one training run each, on {HARDWARE[costs[protocol].hardware]} that "
+        "sometimes ran other programs too.",
         "columns": [
             {"name": "title", "title": "Recommender"},
             {"name": "family", "title": "Family"},
@@ -103,6 +108,11 @@ def compare_costs(dataset: str) -> dict[str, Any]:
         "rows": table.round({"seconds": 1})[["title", "family", "seconds", METRIC]].to_numpy().tolist(),
         "chart": {"kind": "scatter", "x": "seconds", "y": "ndcg", "by": "family", "label": "title", "log": ["x"]},
     }
+
+
+def _quoted(pair: str) -> str:
+    """Return a pair of protocols as part of a sentence: "A – B" → "“A” and “B”"."""
+    return " and ".join(f"“{title}”" for title in pair.split(" – "))
 
 
 def _signed(value: float) -> str:

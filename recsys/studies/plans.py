@@ -47,13 +47,14 @@ HEADS: Changes = {"1 head": {"heads": 1}, "4 heads": {"heads": 4}}
 # Settings of `ExtrasConfig`, which the "-memory" recommenders set to True. "memory": counts are added to the logits.
 # "redraw": films with equal times get a new order in each epoch. "only_unseen": the softmax excludes seen films.
 NO_EXTRAS = {"memory": False, "redraw": False, "only_unseen": False}
+NO_EXTRAS_LABEL = "no memory, fixed order, softmax over all films"
 STEPS: Changes = {  # each row turns off one more setting
     BASELINE: {},
     "no memory": {"memory": False},
-    "and a fixed order of films rated in the same second": {"memory": False, "redraw": False},
-    "and a softmax over all films": NO_EXTRAS,
+    "no memory, fixed order of films rated in the same second": {"memory": False, "redraw": False},
+    NO_EXTRAS_LABEL: NO_EXTRAS,
 }
-TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, "and none of the other steps": NO_EXTRAS}
+TWO_STEPS: Changes = {BASELINE: {}, "no memory": {"memory": False}, NO_EXTRAS_LABEL: NO_EXTRAS}
 POWERS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25)  # exponents of popularity
 WIDTHS = (16, 32, 64, 128, 256)  # dimensions of an embedding
 LENGTHS = (10, 20, 50, 100, 200)  # newest films of a history that are read
@@ -112,36 +113,40 @@ class Plan:
 
 
 def best_and_worst(table: pd.DataFrame) -> str:
-    """Return a sentence that names the settings with the lowest and the highest NDCG@10 of each recommender."""
-    clauses = []
+    """Return sentences that name the settings with the lowest and the highest NDCG@10 of each recommender."""
+    sentences = []
     for title, rows in table.groupby("recommender", sort=False):
         low, high = rows.loc[rows["ndcg"].idxmin()], rows.loc[rows["ndcg"].idxmax()]
-        span = f"from {_with_setting(low)} to {_with_setting(high)}" if len(rows) > 1 else _with_setting(low)
-        clauses.append(f"{title} has {span}")
-    return f"Here {'; '.join(clauses)}."
+        values = (
+            f"lowest {_at(low['setting'])} ({short(low['ndcg'])}) and highest {_at(high['setting'])} "
+            f"({short(high['ndcg'])})"
+            if len(rows) > 1
+            else f"{short(low['ndcg'])} {_at(low['setting'])}"
+        )
+        sentences.append(f"The NDCG@10 of {title} is {values}.")
+    return " ".join(sentences)
 
 
 def gains_and_losses(table: pd.DataFrame) -> str:
-    """Return a sentence that counts the changes whose interval excludes 0, and names the largest loss and gain."""
+    """Return sentences that count the changes whose interval excludes 0, and name the largest loss and gain."""
     changed = table[table["change"].notna()]
     losses = changed[changed["change_high"] < 0].sort_values("change")
     gains = changed[changed["change_low"] > 0].sort_values("change", ascending=False)
     if losses.empty and gains.empty:
-        return f"Here none of the {len(changed)} changes moves NDCG@10 by more than the interval over people."
+        return "No change makes a difference whose 95% interval excludes 0."
     clauses = []
     for rows, verb, sign in ((losses, "lower", "−"), (gains, "raise", "+")):
         if len(rows):
             largest = rows.iloc[0]
-            clauses.append(
-                f"{len(rows)} {verb} (most of all “{largest['setting']}”, {sign}{short(abs(largest['change']))})"
-            )
-    return f"Here, of {len(changed)} changes, {' and '.join(clauses)} NDCG@10 by more than the interval over people."
+            verb += "s" * (len(rows) == 1)
+            count = f"{len(rows)} {verb} it" if clauses else f"{len(rows)} of {len(changed)} changes {verb} NDCG@10"
+            clauses.append(f"{count}, most of all “{largest['setting']}” ({sign}{short(abs(largest['change']))})")
+    return f"{', and '.join(clauses)}. Only differences whose 95% interval excludes 0 are counted."
 
 
-def _with_setting(row: pd.Series) -> str:
-    """Return NDCG@10 and the setting of a row: `.1234 (64)`."""
-    setting = row["setting"]
-    return f"{short(row['ndcg'])} ({setting if isinstance(setting, str) else format(setting, 'g')})"
+def _at(setting: str | float) -> str:
+    """Return a setting as part of a sentence: `at 64` or `with “no dropout”`."""
+    return f"with “{setting}”" if isinstance(setting, str) else f"at {setting:g}"
 
 
 PLANS = {  # name on the command line → plan
@@ -177,7 +182,7 @@ PLANS = {  # name on the command line → plan
         papers="Klenitskiy and Vasilev (arXiv:2309.07602) do not sample a person's own items as negatives. A memory "
         "of the training data improves language models (arXiv:1911.00172). We know of no paper that changes "
         "the order of films rated in the same second.",
-        setting_title="Change, added to those above",
+        setting_title="What is changed",
         points=(
             *make_points({"SASRec": "sasrec-memory"}, STEPS),
             *make_points({"BERT4Rec": "bert4rec-memory", "GRU4Rec": "gru4rec-memory"}, TWO_STEPS),

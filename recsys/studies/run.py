@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 
 from recsys import paths, storage
+from recsys.data import datasets
 from recsys.data.dataset import Dataset
-from recsys.data.datasets import serving_split
 from recsys.errors import RecsysError
 from recsys.evaluation.protocols import FULL, UNTIED_FULL, Protocol
 from recsys.evaluation.significance import bootstrap
@@ -28,8 +28,10 @@ POLL_SECONDS = 5.0  # between two attempts at a trial that another process is ru
 # Columns of the table of a study: name → title. "change" is the difference to the baseline, see `is_baseline`.
 LABEL_COLUMNS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}  # `setting`: see `Plan.setting_title`
 METRIC_COLUMNS = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}
-CHANGE_COLUMNS = {"change": "Change", "change_low": "Change from", "change_high": "Change to"}
-COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS  # low, high: the ends of the 95 % interval of `ndcg`
+CHANGE_COLUMNS = {"change": "Difference", "change_low": "Difference from", "change_high": "Difference to"}
+INTERVAL_NOTE = "“From” and “To” are the 95% confidence interval over people (bootstrap)"
+DIFFERENCE_NOTE = "a difference is measured against the recommender's row that has none, paired by person and seed"
+COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS  # low, high: the ends of the 95% interval of `ndcg`
 Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
 
 
@@ -127,7 +129,7 @@ def write(name: str, dataset: str, document: dict[str, Any], protocol: str = "",
 
 def default_protocol(dataset: str) -> str:
     """Return the protocol with the data split that the served recommenders of a data set are trained on."""
-    return UNTIED_FULL.name if serving_split(dataset) is UNTIED_FULL.splitting else FULL.name
+    return UNTIED_FULL.name if datasets.serving_split(dataset) is UNTIED_FULL.splitting else FULL.name
 
 
 def _read_outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> Outcomes:
@@ -174,14 +176,15 @@ def _method(dataset: Dataset, protocol: Protocol, outcomes: Sequence[Outcomes]) 
     measured = [outcome for by_seed in outcomes for outcome in by_seed.values()]
     stopping = "early stopping on validation; " if any(outcome.training for outcome in measured) else ""
     n_missing = sum(not by_seed for by_seed in outcomes)
-    missing = f"{n_missing} of {len(outcomes)} rows are still to be trained; " if n_missing else ""
+    verb = "is" if n_missing == 1 else "are"
+    missing = f"{n_missing} of {len(outcomes)} rows {verb} still to be trained; " if n_missing else ""
 
     def distinct(key: str, length: int | None = None) -> str:
         """Return the distinct values of `Outcome.run[key]`, each cut to a length."""
         return ", ".join(sorted({outcome.run[key][:length] for outcome in measured if outcome.run[key]}))
 
     return (
-        f"{dataset.name}, protocol “{protocol.title}”, test NDCG@10, {seeds} a row; {stopping}from and to are a 95 % "
-        "interval over people (bootstrap); a change is paired by person and seed with the usual settings; "
-        f"{missing}{distinct('cpu')}, {distinct('date', 10)}, commit {distinct('commit', 12) or 'unknown'}."
+        f"{datasets.title(dataset.name)}, protocol “{protocol.title}”, test NDCG@10, {seeds} per row; {stopping}"
+        f"{INTERVAL_NOTE}; {DIFFERENCE_NOTE}; {missing}{distinct('cpu')}, {distinct('date', 10)}, "
+        f"commit {distinct('commit', 12) or 'unknown'}."
     )

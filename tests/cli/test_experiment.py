@@ -127,7 +127,7 @@ def test_a_study_is_trained_once_and_written_from_what_is_there(fetched, capsys,
     assert main(["experiment", "width", "--seeds", "2"]) == 0
     first = capsys.readouterr()
     assert "2 of 2: lstm, dim 8" in first.err
-    assert "Here GRU4Rec has from" in first.out
+    assert "The NDCG@10 of GRU4Rec is lowest" in first.out
     assert main(["experiment", "width", "--seeds", "2"]) == 0
     assert "lstm" not in capsys.readouterr().err
     (study,) = studies.studies()

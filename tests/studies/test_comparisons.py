@@ -35,7 +35,9 @@ def test_the_same_order_is_1_the_reverse_minus_1_and_one_swap_of_ten_pairs_betwe
         "All films, random order – 100 random films": -0.8,
     }
     assert document["rows"][0] == ["All films – 100 random films", -1, 5, "a", 5]
-    assert "100 random films agree least (−1.00) and All films – All films, random order most" in document["answer"]
+    assert (
+        "“100 random films” agree least (−1.00), “All films” and “All films, random order” most" in document["answer"]
+    )
 
 
 @pytest.mark.parametrize(("ranks", "people"), [([1, 2, 3, 4], 200), ([1, 2, 3, 4, 5], 199)])

@@ -85,8 +85,8 @@ def test_a_change_is_paired_by_user_with_the_baseline(small_cycle, outcomes):
     assert (table["change_low"][1], table["change_high"][2] < 0) == (pytest.approx(0.175, abs=0.03), True)
     assert document["papers"] == "Papers say so."
     assert document["answer"] == (
-        "Here, of 2 changes, 1 lower (most of all “narrow”, −.5000) and 1 raise (most of all “no "
-        "dropout”, +.2500) NDCG@10 by more than the interval over people."
+        "1 of 2 changes lowers NDCG@10, most of all “narrow” (−.5000), and 1 raises it, most of all “no dropout” "
+        "(+.2500). Only differences whose 95% interval excludes 0 are counted."
     )
 
 
@@ -98,7 +98,7 @@ def test_several_seeds_are_averaged_and_counted(small_cycle, outcomes):
     assert baseline[:5] == ["GRU4Rec", "unchanged", 2, 0.3, 0.5]
     assert narrow[2] == 1
     assert "1 to 2 seeds" in document["how"]
-    assert document["how"].endswith("1 of 3 rows are still to be trained; A processor, 2026-11-22, commit abc.")
+    assert document["how"].endswith("1 of 3 rows is still to be trained; A processor, 2026-11-22, commit abc.")
 
 
 def test_a_change_uses_the_seeds_of_both_points(small_cycle, outcomes):
@@ -109,29 +109,33 @@ def test_a_change_uses_the_seeds_of_both_points(small_cycle, outcomes):
     document = run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1, 2))
     assert [row[4] for row in document["rows"]] == [0.5, 1, 0.5]
     assert [row[-3:] for row in document["rows"]] == [[None] * 3, [0, 0, 0], [0.25, 0.25, 0.25]]
-    assert "paired by person and seed with the usual settings" in document["how"]
+    assert "row that has none, paired by person and seed" in document["how"]
     del outcomes[(), 0]
     assert run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1, 2))["rows"][1][-3:] == [None] * 3
 
 
 def test_a_study_without_significant_changes_has_its_own_answer(small_cycle, outcomes):
     outcomes[(), 0], outcomes[(("dim", 8),), 0] = outcome(3), outcome(3)
-    assert "none of the 1 changes moves" in run.build_document(PARTS, small_cycle, FULL)["answer"]
+    assert "No change makes a difference" in run.build_document(PARTS, small_cycle, FULL)["answer"]
 
 
 def test_a_recommender_with_one_row_has_one_value():
     rows = [("A", "x", 0.25), ("B", "x", 0.5), ("B", "y", 0.75)]
     table = pd.DataFrame(rows, columns=["recommender", "setting", "ndcg"])
-    assert best_and_worst(table) == "Here A has .2500 (x); B has from .5000 (x) to .7500 (y)."
+    assert best_and_worst(table) == (
+        "The NDCG@10 of A is .2500 with “x”. The NDCG@10 of B is lowest with “x” (.5000) and highest with “y” (.7500)."
+    )
     numbers = table.assign(setting=[0.0, 1.0, 1.25])
-    assert best_and_worst(numbers) == "Here A has .2500 (0); B has from .5000 (1) to .7500 (1.25)."
+    assert best_and_worst(numbers) == (
+        "The NDCG@10 of A is .2500 at 0. The NDCG@10 of B is lowest at 1 (.5000) and highest at 1.25 (.7500)."
+    )
 
 
 def test_a_study_names_the_best_and_the_worst_setting_and_can_be_drawn(small_cycle, outcomes):
     for dim, rank in ((16, 20), (32, 3), (64, 1), (128, 3)):
         outcomes[(("dim", dim),), 0] = outcome(rank)
     document = run.build_document(WIDTH, small_cycle, FULL)
-    assert document["answer"] == "Here GRU4Rec has from .0000 (16) to 1.0000 (64)."
+    assert document["answer"] == "The NDCG@10 of GRU4Rec is lowest at 16 (.0000) and highest at 64 (1.0000)."
     run.write("width", "toy", document)
     (study,) = studies.studies()
     assert (study.name, study.title, study.dataset) == ("width-toy", "Width", "cycle")

@@ -42,7 +42,7 @@ STUDY = {
     "dataset": "ml-latest-sample",
     "question": "What is lost?",
     "papers": "Papers say so.",
-    "answer": "Here none of the 4 changes moves NDCG@10 by more than the interval over people.",
+    "answer": "No change makes a difference whose 95% interval excludes 0.",
     "how": "early stopping on validation; validation included.",
     "columns": [
         {"name": "model", "title": "Recommender"},
