@@ -127,32 +127,34 @@ def _check_size(n_left: int, n: int) -> None:
 
 
 ORDERS: dict[Ties, str] = {
-    "file": (
-        "ratings sorted by user, then timestamp; ratings with the same timestamp keep the order of the ratings file"
-    ),
+    "file": ("ratings sorted by person, then time; ratings with the same time keep the order of the ratings file"),
     "drawn": (
-        "ratings sorted by user, then timestamp; films rated in the same second are in a random order that depends "
-        "on seed 0, user and film"
+        "ratings sorted by person, then time; films rated in the same second are in a random order that depends on "
+        "seed 0, person and film"
     ),
-    "rows": "events sorted by user, in the order of the rows, because the file has no times",
+    "rows": "events sorted by person, in the order of the rows, because the file has no times",
 }
-REPEATS_RULE = "if the user has watched the target before, all films compete with it, and none is excluded"
+FORMER_DRAWN_ORDER = (  # ORDERS["drawn"] in older result files
+    "ratings sorted by user, then timestamp; films rated in the same second are in a random order that depends on "
+    "seed 0, user and film"
+)
+REPEATS_RULE = "if the person has watched the hidden film before, all films compete with it, and none is excluded"
 OWN_FILTER_RULE = "films with fewer ratings than the minimum that was set for this data set are removed"
-COMMON_RULES = {"score_ties": "films with the same score rank above the target"}
+COMMON_RULES = {"score_ties": "films with the same score rank above the hidden film"}
 LEAVE_ONE_OUT_RULES = COMMON_RULES | {
     "split": (
-        "leave-one-out: the last film of each user is the test target, the film before it is the validation "
-        "target, and all others are training data"
+        "leave-one-out: the last film of each person is hidden in the test, the film before it is hidden in "
+        "validation, and all others are training data"
     ),
     # "MovieLens except 20M": all MovieLens data sets except ML-20M
     "filter": "MovieLens except 20M: films with fewer than 5 ratings are removed; other data sets keep all films",
-    "users": "users with at least 3 films; the others are only used for training",
+    "users": "people with at least 3 films; the others are only used for training",
 }
 SAMPLED_RULES = LEAVE_ONE_OUT_RULES | {
-    EXCLUDED: "films in the user's whole history, including films watched after the target, are not sampled",
+    EXCLUDED: "films in the person's whole history, including films watched after the hidden film, are not sampled",
     "sampled": 100,
     "seed": 0,
-    "lists": "one sample per user, the same for every recommender",
+    "lists": "one sample per person, the same for every recommender",
 }
 FULL = Protocol(
     "full",
@@ -161,10 +163,8 @@ FULL = Protocol(
     "Films already watched are excluded. Among films with equal scores, the hidden film comes last.",
     rules=LEAVE_ONE_OUT_RULES
     | {
-        "ranked": "the whole catalogue",
-        EXCLUDED: (
-            "films that the user has watched: the training films and, for the test target, also the validation film"
-        ),
+        "ranked": "all films of the data set",
+        EXCLUDED: "films that the person has watched: the training films and, in the test, also the validation film",
     },
 )
 UNTIED_FULL = Protocol(
@@ -175,8 +175,8 @@ UNTIED_FULL = Protocol(
     "training seed has its own random order.",
     rules=FULL.rules
     | {
-        "order": "ratings sorted by user, then timestamp; films rated in the same second are in a random order that "
-        "depends on the training seed, user and film, in training, validation and test"
+        "order": "ratings sorted by person, then time; films rated in the same second are in a random order that "
+        "depends on the training seed, person and film, in training, validation and test"
     },
     splitting=UNTIED,
     retraining_reason="This protocol needs recommenders whose training data had films rated in the same second in "
@@ -190,7 +190,7 @@ POPULARITY_100 = Protocol(
     "paper. It is easier, so its metrics cannot be compared with metrics over all films. It also rewards a "
     "different order: probabilities divided by the film's popularity do best here, but worse among all films.",
     rules=SAMPLED_RULES
-    | {"ranked": "the target and 100 films sampled without replacement, in proportion to their training counts"},
+    | {"ranked": "the hidden film and 100 films sampled without replacement, in proportion to their training counts"},
     n_candidates=100,
     sampler=sample_by_popularity,
 )
@@ -203,7 +203,8 @@ UNIFORM_100 = Protocol(
     rules=SAMPLED_RULES
     | {
         "ranked": (
-            "the target and 100 films sampled from the catalogue without replacement, all with the same probability"
+            "the hidden film and 100 films sampled from all films of the data set without replacement, all with the "
+            "same probability"
         )
     },
     n_candidates=100,
@@ -217,20 +218,20 @@ TIME = Protocol(
     "were tuned on data that includes these films.",
     rules=COMMON_RULES
     | {
-        "split": "two midnights (UTC), the same for all users: films before the first are training data; a user's "
-        "first film between the two is the validation target, and the first film after the second is the "
-        "test target",
+        "split": "two midnights (UTC), the same for all people: films before the first are training data; a person's "
+        "first film between the two is hidden in validation, and the first film after the second is hidden in the "
+        "test",
         "cuts": "the test cut is the last midnight with at least 10% of the events after it; the validation cut is "
         "the last midnight with at least 10% of the remaining events after it",
         "filter": "MovieLens except 20M: films with fewer than 5 ratings, counting ratings after the cuts too, are "
         "removed; other data sets keep all films",
         # "the cut" of a target: the first cut for validation, the second for test
-        "users": "users who watched films before and after the cut (the validation cut or the test cut)",
-        "history": "all films that the user watched before the cut; films rated in the same second keep their order",
+        "users": "people who watched films before and after the cut (the validation cut or the test cut)",
+        "history": "all films that the person watched before the cut; films rated in the same second keep their order",
         "tags": "tags given before the first cut; tags without a time are not used",
         "settings": "tuned with leave-one-out validation, which includes films watched after the cuts",
-        "ranked": "the whole catalogue, including films that nobody had watched before the cut",
-        EXCLUDED: "films that the user watched before the cut",
+        "ranked": "all films of the data set, including films that nobody had watched before the cut",
+        EXCLUDED: "films that the person watched before the cut",
     },
     splitting=BY_TIME,
     retraining_reason="This protocol needs recommenders that were trained only on films watched before the date. With "
@@ -256,9 +257,9 @@ def _short(n: int) -> Protocol:
         meaning=LATEST_FILM_MEANING if n == 1 else LATEST_FILMS_MEANING,
         rules=FULL.rules
         | {
-            "history": "only the latest films of the user",
+            "history": "only the latest film of the person" if n == 1 else "only the latest films of the person",
             "newest": n,
-            EXCLUDED: "all films of the user's history before the target",
+            EXCLUDED: "all films of the person's history before the hidden film",
         },
         n_newest=n,
     )
@@ -289,23 +290,27 @@ def _favourites(n: int) -> Protocol:
         meaning=FAVOURITE_MEANING if n == 1 else FAVOURITES_MEANING,
         rules=COMMON_RULES
         | {
-            "split": "by a hash of the user's ID: a tenth of the users are test users, another tenth validation "
-            "users, and the others training users",
+            "split": "by a hash of the person's ID: a tenth of the people are for the test, another tenth for "
+            "validation, and the others for training",
             "filter": LEAVE_ONE_OUT_RULES["filter"],
             "users": (
-                "test or validation users who gave at least 11 films four stars or more; without stars, all "
-                "films count as liked"
+                "people of the test or validation part who gave at least 11 films four stars or more; without "
+                "stars, all films count as liked"
             ),
-            "history": "liked films in random order; the same films for every recommender",
+            "history": (
+                "one liked film; the same film for every recommender"
+                if n == 1
+                else "liked films in random order; the same films for every recommender"
+            ),
             "liked": n,
             "drawings": ORDERS_PER_USER,
             "targets": "all other liked films",
-            "metrics": "HR@k is recall: the number of targets among the first k, divided by the highest possible "
-            "number. NDCG@k is divided by its highest possible value. MRR uses the best-ranked target. "
-            "All are means over the random lists of a user",
-            "tags": "all tags of the data set, including tags by test users",
-            "settings": "tuned with leave-one-out validation, which includes histories of test users",
-            "ranked": "the whole catalogue",
+            "metrics": "HR@k is recall: the number of hidden films among the first k, divided by the highest possible "
+            "number. NDCG@k is divided by its highest possible value. MRR uses the best-ranked hidden "
+            "film. All are means over the random lists of a person",
+            "tags": "all tags of the data set, including tags by people of the test",
+            "settings": "tuned with leave-one-out validation, which includes histories of people of the test",
+            "ranked": "all films of the data set",
             EXCLUDED: "the liked films that are given",
         },
         splitting=BY_USER,

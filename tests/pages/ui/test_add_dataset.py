@@ -92,8 +92,8 @@ def test_what_is_no_table_is_a_sentence(form):
 @pytest.mark.parametrize(
     ("data", "advice"),
     [
-        (b"who,what,when\nann,x,24.01.23\n", "choose “none” for “Time”"),
-        (b"who,what,rating\nann,x,good\n", "choose “none” for “Rating”"),
+        (b"customer,product,time\nann,x,24.01.23\nbob,y,25.01.23\n", "choose “none” for “Time”"),
+        (b"customer,product,rating\nann,x,good\nbob,y,bad\n", "choose “none” for “Rating”"),
         (b"words\nwords\n", "save the file as CSV"),
     ],
 )
