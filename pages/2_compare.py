@@ -28,7 +28,7 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
         _("Rank of a film"): lambda: film_rank.show(dataset, films, names),
         _("Effect of order"): lambda: order.show(dataset, films, names, k),
         _("Hide a film"): lambda: hidden_film.show(dataset, films, names),
-        _("Blend two"): lambda: blend.show(dataset, films, names, k),
+        _("Mix two"): lambda: blend.show(dataset, films, names, k),
     }
     labels = list(show_by_label)
     # Streamlit stores the label of the open tab. After a change of language, no tab has this label.

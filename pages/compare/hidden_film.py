@@ -107,7 +107,7 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
         ask_in_turn(dataset, test, remaining)
     elif remaining:
         label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(remaining))
-        help_text = _("All recommenders that are ready or can be fitted within seconds. Each is fitted only once.")
+        help_text = _("All recommenders that are ready or can be prepared within seconds. Each is prepared only once.")
         button(label, "try_all", "groups", set_running, True, help=help_text)
 
 

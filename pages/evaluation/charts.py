@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from pages.ui import i18n
 from pages.ui.charts import set_layout
 from pages.ui.i18n import N_, _
+from recsys.models.registry import FORMER_FAMILIES
 
 PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
 MARGIN_PX = 130  # above and below the axes, together
@@ -37,7 +38,7 @@ class Look(NamedTuple):
 
 LOOKS = {
     "Transformers": Look("#1f9a94", "circle", "●"),
-    "Hybrid": Look("#a3704c", "hexagon", "⬢"),
+    "Mixtures": Look("#a3704c", "hexagon", "⬢"),
     "Recurrent": Look("#4a80d4", "square", "■"),
     "Convolutional": Look("#9a6fd6", "diamond", "◆"),
     "Markov with factors": Look("#cf6a2a", "triangle-up", "▲"),
@@ -47,7 +48,7 @@ LOOKS = {
     "Attention": Look("#b0509f", "pentagon", "⬟"),
     "Autoencoders": Look("#3a9a6e", "star-diamond", "✦"),
     "Content": Look("#d1514b", "triangle-right", "▶"),
-    "No learning": Look("#85847f", "x", "✖"),
+    "Counting": Look("#85847f", "x", "✖"),
 }
 OTHER_LOOK = Look("#2f8fb8", "cross", "✚")  # look of a family that is not in LOOKS
 
@@ -67,7 +68,7 @@ SIDES = {  # position of a label in Plotly → direction (right, up) from its po
 
 def look(family: str) -> Look:
     """Return the colour and shape of a family."""
-    return LOOKS.get(family, OTHER_LOOK)
+    return LOOKS.get(FORMER_FAMILIES.get(family, family), OTHER_LOOK)
 
 
 def percent_tick(share: float) -> str:

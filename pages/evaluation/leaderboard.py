@@ -46,7 +46,10 @@ FAVOURITES_METRIC_MEANINGS = {  # for protocols with several hidden films per pe
     "mrr": (N_("MRR is the mean of 1 divided by the rank of the best-ranked other liked film."),),
 }
 TABLE_NOTES = (
-    N_("The bar is the 95% confidence interval over people. Metrics are means over the trained seeds."),
+    N_(
+        "The bar is the 95% confidence interval over people. Recommenders are trained once or several times, with "
+        "different random seeds. Metrics are means over these trainings."
+    ),
     N_("Click a title to see where its metrics come from."),
 )
 COLUMN_TITLES = {
@@ -403,7 +406,7 @@ def show_missing(view: EvaluationView) -> None:
         trained, combined, untrained = report.group_by_training(missing, view.dataset)
         for group, text, note in (
             (trained, N_("These must be trained first: {models}."), retraining_reason),
-            (combined, N_("These combine other recommenders, which must be trained first: {models}."), ""),
+            (combined, N_("These are mixtures of other recommenders, which must be trained first: {models}."), ""),
             (untrained, N_("These can be evaluated without training: {models}."), ""),
         ):
             if group:

@@ -86,7 +86,7 @@ def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
             on_change=lambda: replace_films(dataset, st.session_state.other_films),
         )
     with st.container(horizontal=True, gap="small"):
-        button(_("A real viewer"), "other-random", "casino", use_random_user, dataset)
+        button(_("A real person"), "other-random", "casino", use_random_user, dataset)
         input_help = ngettext(
             "{data} has {n:,} person. The latest films of the chosen person replace the list.",
             "{data} has {n:,} people. The latest films of the chosen person replace the list.",

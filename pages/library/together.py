@@ -29,7 +29,7 @@ RULE_HELP = {
 def show(dataset: Dataset) -> None:
     """Render the films of the visitor and of the other person, and the recommendations for both."""
     text = _(
-        "What shall we watch tonight? Enter your films and those of the other person. A recommender then finds "
+        "What shall we watch together? Enter your films and those of the other person. A recommender then finds "
         "films near the top of both your lists."
     )
     st.caption(text)
@@ -46,7 +46,7 @@ def show(dataset: Dataset) -> None:
         other_films = other_person.films(dataset)
         other_person.choose(dataset, other_films)
     if not (films and other_films):
-        text = _("Two lists are needed: yours and the other person's. To try it out, choose “A real viewer”.")
+        text = _("Two lists are needed: yours and the other person's. To try it out, choose “A real person”.")
         st.info(text, icon=":material/group:")
         return
     st.header(_("For both of you"))

@@ -23,7 +23,7 @@ from recsys.serving.predictor import Recommender
 SETTINGS = {  # name of a setting → title, help
     "epochs": (N_("Epochs"), N_("Passes over the training histories")),
     "lr": (N_("Learning rate (lr)"), N_("Highest learning rate of AdamW")),
-    "dim": (N_("Dimensions (dim)"), N_("Size of a film's vector")),
+    "dim": (N_("Dimensions (dim)"), N_("Length of a film's embedding")),
     "length": (N_("Films read (length)"), N_("Number of most recent films that the model reads")),
     "layers": (N_("Layers"), N_("Number of layers of the network")),
     "heads": (N_("Heads"), N_("Attention heads in each layer")),

@@ -179,7 +179,7 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
         if recommender.needs_training and is_available(recommender.name, name)
     ]
     if not titles:
-        text = _("No trained recommenders yet. Recommenders that need no training are fitted when you choose them.")
+        text = _("No trained recommenders yet. Recommenders that need no training are prepared when you choose them.")
     elif len(titles) <= 3:
         text = _("Trained: {models}.", models=join_escaped(titles))
     else:

@@ -37,7 +37,7 @@ POPULARITY_LABELS = {  # level of POPULARITY_LEVELS → label
     "well known": N_("Well known"),
     "any": N_("Any"),
     "lesser known": N_("Lesser known"),
-    "hidden gems": N_("Hidden gems"),
+    "hidden gems": N_("Rarely watched"),
 }
 MAX_TITLES = 8  # of films in one line
 
@@ -197,7 +197,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
     st.session_state[key] = value
     help_text = _(
         "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
-        "the top 20%. Lesser known: all others. Hidden gems: the less watched half."
+        "the top 20%. Lesser known: all others. Rarely watched: the less watched half."
     )
     st.select_slider(
         _("How well known"),
@@ -245,13 +245,13 @@ def user_caption(n_watched: int, n_shown: int, dataset_title: str) -> str:
     """Return a sentence about a user whose newest `n_shown` films are in the list."""
     if n_shown == n_watched:
         return ngettext(
-            "A real viewer from {data} who watched {n:,} film.",
-            "A real viewer from {data}, with all {n:,} films that they watched.",
+            "A real person from {data} who watched {n:,} film.",
+            "A real person from {data}, with all {n:,} films that they watched.",
             n_watched,
             data=dataset_title,
         )
     return _(
-        "A real viewer from {data}, who watched {n:,} films. These are the latest {shown}.",
+        "A real person from {data}, who watched {n:,} films. These are the latest {shown}.",
         n=n_watched,
         shown=n_shown,
         data=dataset_title,

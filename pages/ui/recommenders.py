@@ -15,7 +15,7 @@ from streamlit.errors import StreamlitDuplicateElementKey
 
 from pages.ui import cache, errors, tasks
 from pages.ui.format import escape_markdown, format_duration, join_escaped
-from pages.ui.i18n import _
+from pages.ui.i18n import N_, _
 from pages.ui.widgets import button, selectbox
 from recsys import monitoring, paths
 from recsys.data import prepared
@@ -58,6 +58,16 @@ class State(Enum):
     UNTRAINED = "training of the recommender or of one of its members"
 
 
+NAME_MEANINGS = (  # parts of the titles of recommenders
+    N_("**with memory**: also counts which films follow each other and which films the same people watch."),
+    N_("**with details**: also uses genres, decade and popularity of the films."),
+    N_("**on segments**: trained on parts of histories, short and long."),
+    N_("**fields**: compares tags, genres, years, languages and directors separately."),
+    N_("**centred**: uses how far ratings are above or below a person's mean rating."),
+    N_("**low rank**: a smaller and less exact version."),
+)
+
+
 def _version(dataset_name: str) -> str:
     """Return a text that changes whenever the states of the recommenders for a data set may have changed."""
     checkpoints = predictors.all_checkpoints_version(dataset_name)
@@ -76,8 +86,9 @@ def select(dataset_name: str, key: str, width: int = 240, **options: Any) -> str
     preserve_widget_value(key)
     help_text = _(
         "Recommenders that need training are marked if they have not been trained for this data set. Most "
-        "others are fitted when you choose them."
+        "others need no training and are prepared when you choose them."
     )
+    help_text = "\n\n".join([help_text, *map(_, NAME_MEANINGS)])
     return selectbox(
         _("Recommender"), labels, key, default=default(dataset_name), help=help_text, width=width, **options
     )
@@ -180,8 +191,8 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
     if task and not task.wait(WAIT_BEFORE_PROGRESS if wait is None else wait):
         title = cache.recommender_title(cache.all_recommenders()[name])
         duration = format_duration(fit_seconds(name, dataset))
-        text = _("Fitting {model} ({time})", model=title, time=duration)
-        cancel_label = _("Cancel *fitting {model}*", model=escape_markdown(title))
+        text = _("Preparing {model} ({time})", model=title, time=duration)
+        cancel_label = _("Cancel *preparing {model}*", model=escape_markdown(title))
         tasks.show_progress(_task_name(name, dataset.name), lambda _event: text, cancel_label, f"stop-{name}")
         return None
     if task and task.error and model_state is not State.READY:  # it can have become ready outside the app
@@ -230,22 +241,22 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         "time": format_duration(fit_seconds(name, dataset)),
     }
     if model_state in (State.QUICK, State.NEEDS_CLICK):  # QUICK: the visitor cancelled the automatic fit
-        text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
+        text = _("{model} has not been prepared for {data} yet. This is done once.", **fields)
         st.info(text, icon=":material/hourglass_empty:")
         with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender
-            button(_("Fit {model} ({time})", **fields), f"fit-{name}", "play_arrow", restart, name, dataset)
+            button(_("Prepare {model} ({time})", **fields), f"fit-{name}", "play_arrow", restart, name, dataset)
         return
     missing = predictors.missing_models(name, dataset.name)
     if model_state is State.TOO_SLOW and not paths.is_public():
-        text = _("{model} has not been fitted for {data} yet. Fitting takes more than a minute.", **fields)
+        text = _("{model} has not been prepared for {data} yet. This takes more than a minute.", **fields)
     elif model_state is State.TOO_SLOW:
-        text = _("{model} has not been fitted for {data} yet. This is done once.", **fields)
+        text = _("{model} has not been prepared for {data} yet. This is done once.", **fields)
     elif by_name[name].needs_training:
         text = _("{model} is not trained for {data} yet. Training takes minutes to hours.", **fields)
     else:
         text = _(
-            "{model} combines several recommenders. Not trained for {data} yet: {members}. Training takes minutes to "
-            "hours.",
+            "{model} is a mixture of several recommenders. Not trained for {data} yet: {members}. Training takes "
+            "minutes to hours.",
             members=join_escaped([cache.recommender_title(by_name[member]) for member in missing]),
             **fields,
         )
@@ -258,7 +269,10 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
                 st.switch_page(TRAIN_PAGE)
     errors.show_command(predictors.training_command(name, dataset.name))
     if quick := _quick_titles(dataset.name):
-        st.caption(_("These are fitted in seconds when you choose them: {models}.", models=join_escaped(quick)))
+        models = join_escaped(quick)
+        st.caption(
+            _("These need no training and are prepared in seconds when you choose them: {models}.", models=models)
+        )
 
 
 def _quick_titles(dataset_name: str) -> list[str]:
@@ -274,7 +288,7 @@ def _label(recommender: Recommender, model_state: State) -> str:
     title = cache.recommender_title(recommender)
     if model_state is State.UNTRAINED:
         return _("{model} · not trained", model=title)
-    return title if model_state in (State.READY, State.QUICK) else _("{model} · not fitted", model=title)
+    return title if model_state in (State.READY, State.QUICK) else _("{model} · not prepared", model=title)
 
 
 def _task_name(name: str, dataset_name: str) -> str:

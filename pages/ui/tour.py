@@ -14,7 +14,7 @@ from pages.ui.widgets import button
 STEPS = (  # title, text
     (
         N_("Your films."),
-        N_("Search for a film and add it, or start with an example. The film you watched last goes at the end."),
+        N_("Search for a film and add it, or start with a ready-made list. The film you watched last goes at the end."),
     ),
     (N_("What comes next."), N_("The films you are likely to watch next. Add one, or open its menu to see why.")),
     (

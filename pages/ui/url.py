@@ -35,7 +35,7 @@ AS_LIST = "list"
 VIEWS = (AS_CARDS, AS_LIST)
 # name in the URL → title
 LIST_KINDS = {
-    "best": N_("Best guess"),
+    "best": N_("Most likely"),
     "taste": N_("To your taste"),
     "last": N_("Like the last one"),
     "gems": N_("Hidden gems"),
@@ -56,7 +56,7 @@ EVALUATION_SECTIONS = {
     "measures": N_("Trade-offs"),
     "curves": N_("Learning"),
     "slices": N_("By user group"),
-    "calibration": N_("Confidence"),
+    "calibration": N_("Calibration"),
     "pair": N_("Head-to-head"),
     "person": N_("One person"),
     "ties": N_("Same-second ratings"),

@@ -40,7 +40,10 @@ TEXTS = {
     ),
     NOT_INTERESTED: MarkTexts(
         N_("Not for me · {n}"),
-        N_("These films are not recommended to you, and films like them rank lower. Undo also restores the last one."),
+        N_(
+            "These films are not recommended to you, and films like them rank lower. To take back the last one, you "
+            "can also click Undo."
+        ),
         N_("Recommend {film} again"),
         "unwanted_open",
         "thumb_down",

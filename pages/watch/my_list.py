@@ -42,7 +42,7 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
         _show_films(dataset, films, recommended)
         _order_toggle(dataset, films)
     else:
-        st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random viewer."))
+        st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random person."))
         if dataset.noun == "film":
             import_dialog.offer_saved_history_on_start(dataset)
     _tools(dataset, films, recommended)
@@ -252,8 +252,8 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
         if recommended:
             st.caption(
                 _(
-                    "Films similar to those you liked are ranked higher. Films similar to those you disliked or do "
-                    "not want are ranked lower."
+                    "Films similar to those you liked are ranked higher. Films similar to those you disliked or marked "
+                    "“Not for me” are ranked lower."
                 )
             )
             if visitor().ratings:
@@ -269,7 +269,7 @@ def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
         browser.focus_on(*focus_keys)
 
     label, icon = _("Surprise me"), "casino"
-    help_text = _("Fill the list with the films of a random viewer in this data set.")
+    help_text = _("Fill the list with the films of a random person in this data set.")
     if not films:
         # after the click, the popover below replaces this button and gets the focus
         button(label, "surprise", icon, fill, "surprise-open", "surprise", help=help_text)
@@ -278,8 +278,8 @@ def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
     if panel.open:
         with panel, ui_page.popover_content("surprise-open"):
             text = ngettext(
-                "This replaces the film in your list with the films of a random viewer. You can undo it.",
-                "This replaces the {n} films in your list with the films of a random viewer. You can undo it.",
+                "This replaces the film in your list with the films of a random person. You can undo it.",
+                "This replaces the {n} films in your list with the films of a random person. You can undo it.",
                 len(films),
             )
             st.caption(text)

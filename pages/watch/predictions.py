@@ -131,8 +131,8 @@ def _show_notes(recommended: RecommendationList) -> None:
         else:
             st.caption(
                 _(
-                    "Films similar to those you liked are ranked higher. Films similar to those you disliked or do "
-                    "not want are ranked lower."
+                    "Films similar to those you liked are ranked higher. Films similar to those you disliked or marked "
+                    "“Not for me” are ranked lower."
                 )
             )
 
@@ -319,7 +319,7 @@ def _filter_controls(features: FilmFeatures) -> None:
     page.popularity_slider("popularity", filters.popularity, read_widgets)
     help_text = _(
         "A higher value prefers films that differ from the films above them, even if they are less likely. "
-        "Films are compared by the vectors of the model or, if it has none, by genre. "
+        "Films are compared by the embeddings of the model or, if it has none, by genre. "
         "At 0%, the list is the model's own ranking. "
         "Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
     )

@@ -45,7 +45,7 @@ def panel(dataset_name: str) -> None:
             return
         note = _(
             "Describe what you would like to watch. You can also give a decade, for example. The search uses "
-            "viewers' tags, genres, years and titles."
+            "titles, years, genres and people's tags."
         )
         st.caption(note)
         text = st.text_input(

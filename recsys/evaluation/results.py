@@ -287,8 +287,12 @@ def _choose(
         if fingerprint in (None, document["fingerprint"]):
             for failure in failures:
                 warn(failure)
-            title = document["title"]
-            return board, deepcopy(document) | {"title": registry.FORMER_TITLES.get(title, title)}  # boards are cached
+            title, family = document["title"], document["family"]
+            current = {
+                "title": registry.FORMER_TITLES.get(title, title),
+                "family": registry.FORMER_FAMILIES.get(family, family),
+            }
+            return board, deepcopy(document) | current  # boards are cached
     if failures:
         raise failures[0]
     command = _command(next(iter(documents_by_board)), variant)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, FiniteFloat, ValidationError
 
 from recsys import errors, paths, storage
 from recsys.errors import RecsysError, restore_command
-from recsys.models.registry import FORMER_TITLES
+from recsys.models.registry import FORMER_FAMILIES, FORMER_TITLES
 
 
 class StudyError(RecsysError):
@@ -58,9 +58,17 @@ class Study(BaseModel, strict=True, frozen=True):
 
     @cached_property
     def table(self) -> pd.DataFrame:
-        """The rows as a table. A column of numbers and nulls is numeric. Former titles of recommenders are replaced."""
-        rows = [[FORMER_TITLES.get(cell, cell) if isinstance(cell, str) else cell for cell in row] for row in self.rows]
-        return pd.DataFrame(rows, columns=[column.name for column in self.columns])
+        """The rows as a table. A column of numbers and nulls is numeric.
+
+        Former titles of recommenders and, in the column "family", former families are replaced.
+        """
+        names = [column.name for column in self.columns]
+        today = [FORMER_FAMILIES if name == "family" else FORMER_TITLES for name in names]
+        rows = [
+            [former.get(cell, cell) if isinstance(cell, str) else cell for former, cell in zip(today, row, strict=True)]
+            for row in self.rows
+        ]
+        return pd.DataFrame(rows, columns=names)
 
     @property
     def titles(self) -> dict[str, str]:

@@ -32,7 +32,7 @@ class FactorModel(ArrayModel):
             import implicit.cpu.als
             import implicit.cpu.bpr
         except ImportError as error:
-            raise MissingLibraryError("fitting ALS and BPR-MF", "implicit") from error
+            raise MissingLibraryError("preparing ALS and BPR-MF", "implicit") from error
 
         views = sparse.csr_matrix(history_matrix(train.histories, train.n_items))  # the type that implicit expects
         with threadpool_limits(1, "blas"):  # threads of implicit are many times slower beside threads of BLAS

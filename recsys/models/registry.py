@@ -26,14 +26,16 @@ RECURRENT = "Recurrent"
 CONVOLUTIONAL = "Convolutional"
 ATTENTION = "Attention"
 AUTOENCODERS = "Autoencoders"
-MIXTURES = "Hybrid"
-SIMPLE = "No learning"
+MIXTURES = "Mixtures"
+SIMPLE = "Counting"
 NEIGHBOURS = "Neighbours"
 FACTORISATION = "Factorisation"
 CONTENT = "Content"
 FACTORISED_MARKOV = "Markov with factors"
 EMBEDDINGS = "Film embeddings"
-FORMER_TITLES = {"Pool": "Best guess"}  # title in older stored results → title today
+# title or family in older stored results → title or family today
+FORMER_TITLES = {"Pool": "Best guess", "Popular in the session": "Watched around the last two"}
+FORMER_FAMILIES = {"Hybrid": MIXTURES, "No learning": SIMPLE}
 
 
 class UnknownModelError(RecsysError):
@@ -228,7 +230,9 @@ ROWS = (
     Recommender("markov", "Markov chain", SIMPLE, MARKOV),
     Recommender("popular", "Most popular", SIMPLE, ".popular:Popular"),
     Recommender("markov-both", "Markov chain (both directions)", SIMPLE, MARKOV, settings={"both_directions": True}),
-    Recommender("session-popular", "Popular in the session", SIMPLE, ".popular:SessionPopular", "arXiv:1511.06939"),
+    Recommender(
+        "session-popular", "Watched around the last two", SIMPLE, ".popular:SessionPopular", "arXiv:1511.06939"
+    ),
     Recommender("popular-recent", "Popular lately", SIMPLE, ".popular:PopularRecent"),
     Recommender("item-knn", "Item kNN", NEIGHBOURS, ".neighbours:ItemKnn", "doi:10.1145/963770.963776"),
     Recommender("user-knn", "User kNN", NEIGHBOURS, USER_KNN),

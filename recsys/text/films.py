@@ -25,7 +25,7 @@ from recsys.errors import MissingLibraryError
 from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder
 
-NO_ENCODER = "TF-IDF over title, year, genres and tags: the sentence encoder could not be downloaded"
+NO_ENCODER = "The language model is not available, so films are compared by the words in title, year, genres and tags."
 VECTORS = "vectors"  # name of the array in a file of vectors
 
 

@@ -52,7 +52,7 @@ def sentences(app):
 
 
 def open_tab(app, place):
-    app.session_state["compare_tab"] = ["The lists", "Rank of a film", "Effect of order", "Hide a film", "Blend two"][
+    app.session_state["compare_tab"] = ["The lists", "Rank of a film", "Effect of order", "Hide a film", "Mix two"][
         place
     ]
     return app.run()
