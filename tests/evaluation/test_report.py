@@ -218,7 +218,7 @@ def test_a_protocol_with_a_split_of_its_own_names_it_in_training_too():
 
 
 def test_recommenders_without_a_result_are_listed_with_the_commands_that_produce_it(monkeypatch):
-    mixture = Recommender("mixture", "A mixture", "Hybrid", ".pool:Pool", settings={"members": ("counts", "trained")})
+    mixture = Recommender("mixture", "A mixture", "Mixtures", ".pool:Pool", settings={"members": ("counts", "trained")})
     monkeypatch.setitem(fakes.VARIANTS, "mixture", mixture)
     missing = report.missing(["popular"])
     assert [recommender.title for recommender in missing] == ["A mixture", "Counts", "Trained"]

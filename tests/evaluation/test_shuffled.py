@@ -12,7 +12,7 @@ from recsys.ranking.metrics import summary
 from tests import toys
 
 COUNTING = {  # here, because other tests of this folder put fakes into the registry
-    name: variant for name in registry.names() if (variant := registry.get(name)).family == "No learning"
+    name: variant for name in registry.names() if (variant := registry.get(name)).family == registry.SIMPLE
 }
 
 

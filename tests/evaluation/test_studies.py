@@ -31,6 +31,11 @@ def test_a_study_is_read_with_its_table_its_titles_and_its_chart():
 def test_a_recommender_has_the_title_of_today():
     study = read(write(WHOLE | {"rows": [["Pool", 0.157], ["Popular", None]]}))
     assert study.table["model"].tolist() == ["Best guess", "Popular"]
+    columns = [*WHOLE["columns"], {"name": "family", "title": "Family"}]
+    rows = [["Hybrid", 0.157, "Hybrid"], ["Popular", None, "No learning"]]  # "Hybrid" is a recommender, too
+    study = read(write(WHOLE | {"columns": columns, "rows": rows}))
+    assert study.table["model"].tolist() == ["Hybrid", "Popular"]
+    assert study.table["family"].tolist() == ["Mixtures", "Counting"]
 
 
 def test_without_studies_there_is_nothing_to_show():

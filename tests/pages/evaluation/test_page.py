@@ -173,13 +173,13 @@ def test_the_metric_orders_the_leaderboard_and_is_the_same_in_every_section(visi
 
 
 def test_families_leave_out_the_others_and_what_was_published_of_them(visit, measured):
-    popular = result("popular", "ml-1m", "full", np.array([[4, 30, 9]])) | {"family": "No learning"}
+    popular = result("popular", "ml-1m", "full", np.array([[4, 30, 9]])) | {"family": "Counting"}
     results.write(popular, np.array([[4, 30, 9]]))
     app = visit("evaluation", data="ml-1m")
     assert any("Published" in row and "BERT4Rec" in row for row in board(app))
-    app.get_by_key("families-ml-1m-full").set_value(["No learning"]).run()
+    app.get_by_key("families-ml-1m-full").set_value(["Counting"]).run()
     assert all("opular" in row for row in board(app))
-    assert app.get_by_key("families-ml-1m-full").value == ["No learning"]
+    assert app.get_by_key("families-ml-1m-full").value == ["Counting"]
 
 
 def test_the_data_set_of_the_visitor_is_shown_first_and_can_be_changed(visit, measured):
@@ -221,7 +221,7 @@ def test_letters_of_published_figures_are_explained_where_they_stand(visit, meas
     assert "gSASRec Published · A same rules as here" in " ".join(board(app))
     letters = " ".join(html.proto.body for html in app.get("html")).partition("Key to the published figures")[2]
     assert (
-        "<dt>B</dt><dd>same films for ML-1M, but also trained on the validation films of nearly all users</dd>"
+        "<dt>B</dt><dd>same films as here, but also trained on the validation films of nearly all people</dd>"
         in letters
     )
     assert "<dt>*</dt>" in letters
@@ -257,7 +257,7 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
     app.get_by_key("protocol-ml-1m").set_value("time").run()
     untrained, combined = [text.value for text in app.markdown if "must be trained first" in text.value]
     assert "These must be trained first: BERT4Rec, " in untrained
-    assert combined.startswith("These combine other recommenders, which must be trained first: Best guess")
+    assert combined.startswith("These are mixtures of other recommenders, which must be trained first: Best guess")
     assert untrained.endswith(f". {protocols.TIME.retraining_reason}")
     assert "train bert4rec --dataset ml-1m --protocol time" in said(app)
     assert "evaluate bert4rec --dataset ml-1m --protocol time" in said(app)
@@ -354,7 +354,7 @@ def test_what_quality_costs_is_training_time_alone_and_the_others_are_named(visi
     text = said(app)
     assert "Training time of one seed on a CPU" in text
     assert "Without recorded fitting time: Popular." in text
-    assert "Combinations of other recommenders: Hybrid." in text  # it needs trained members
+    assert "Mixtures of other recommenders: Hybrid." in text  # it needs trained members
     assert "Without recorded training time: Fpmc." in text
 
 

@@ -11,7 +11,7 @@ TITLE = "Markov chain (both directions)"
 @pytest.mark.parametrize(("n", "angle"), [(2, 0), (5, 0), (6, -90), (len(PROTOCOLS), -90)])
 def test_titles_of_protocols_and_recommenders_have_room(n, angle):
     names = list(PROTOCOLS)[:n]
-    row = {"title": TITLE, "family": "No learning"} | {f"rank {name}": 1 for name in names} | dict.fromkeys(names, 0.5)
+    row = {"title": TITLE, "family": "Counting"} | {f"rank {name}": 1 for name in names} | dict.fromkeys(names, 0.5)
     layout = protocols.plot_ranks(pd.DataFrame([row]), names).layout
     assert layout.xaxis.tickangle == angle
     lines = [title.split("<br>") for title in layout.xaxis.ticktext]

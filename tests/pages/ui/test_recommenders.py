@@ -77,7 +77,7 @@ def test_the_menu_marks_what_is_not_trained_and_nothing_else(home):
 
 
 def test_what_takes_long_is_marked_until_it_is_fitted(home, slow):
-    assert recommenders.menu_labels(DATA)["ease"] == "{model} · not fitted".format(model="EASE")
+    assert recommenders.menu_labels(DATA)["ease"] == "{model} · not prepared".format(model="EASE")
     cache.load_predictor("ease", DATA)
     assert recommenders.menu_labels(DATA)["ease"] == "EASE"
 
@@ -156,12 +156,12 @@ def test_one_that_needs_no_training_is_fitted_when_it_is_chosen(visit, at_leisur
 
 def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, at_leisure, slow):
     app = choose(visit(s="1-2-3"), "markov")
-    assert "{model} has not been fitted for {data} yet. This is done once.".format(
+    assert "{model} has not been prepared for {data} yet. This is done once.".format(
         model="Markov chain", data="MovieLens latest (sample)"
     ) in said(app)
     assert "Most popular" in said(app)  # meanwhile
     assert checkpoints.find("markov", DATA) is None
-    assert app.button(key="fit-markov").label == "Fit Markov chain (about 30 seconds)"
+    assert app.button(key="fit-markov").label == "Prepare Markov chain (about 30 seconds)"
     app.button(key="fit-markov").click().run()
     assert not app.exception
     assert checkpoints.find("markov", DATA) is not None
@@ -172,7 +172,7 @@ def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, a
 def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch):
     monkeypatch.setattr(recommenders, "fit_seconds", lambda name, dataset: 61.0)
     app = choose(visit(s="1-2-3"), "ease")
-    assert "{model} has not been fitted for {data} yet. Fitting takes more than a minute.".format(
+    assert "{model} has not been prepared for {data} yet. This takes more than a minute.".format(
         model="EASE", data="MovieLens latest (sample)"
     ) in said(app)
     assert recsys_command("train", "ease", "--dataset", DATA) in said(app)
@@ -182,7 +182,7 @@ def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch)
 def test_a_network_that_is_not_trained_shows_the_command_and_names_what_can_answer(visit):
     app = choose(visit(s="1-2-3"), "sasrec-bce")
     assert recsys_command("train", "sasrec-bce", "--dataset", DATA) in said(app)
-    assert "These are fitted in seconds when you choose them: {models}.".format(
+    assert "These need no training and are prepared in seconds when you choose them: {models}.".format(
         models="Markov chain, Item kNN, ALS and Content (TF-IDF)"
     ) in said(app)
     assert len(picks(app)) == 10
@@ -192,7 +192,7 @@ def test_a_mixture_names_the_networks_that_it_lacks_with_the_commands_that_train
     app = choose(visit(s="1-2-3"), "hybrid")
     missing = {"model": "Hybrid", "data": "MovieLens latest (sample)", "members": "SASRec (softmax)"}
     assert (
-        "{model} combines several recommenders. Not trained for {data} yet: {members}. Training takes minutes to hours."
+        "{model} is a mixture of several recommenders. Not trained for {data} yet: {members}. Training takes minutes to hours."
     ).format(**missing) in said(app)
     assert recsys_command("train", "sasrec-softmax", "--dataset", DATA) in said(app)
     assert len(picks(app)) == 10  # of another
@@ -245,10 +245,10 @@ def test_a_network_that_was_trained_meanwhile_answers_in_the_next_run(visit):
 
 def test_a_choice_outlives_its_mark(visit, slow):
     app = choose(visit(s="1-2-3"), "markov")
-    assert "{model} · not fitted".format(model="Markov chain") in app.selectbox(key="model").options
+    assert "{model} · not prepared".format(model="Markov chain") in app.selectbox(key="model").options
     cache.load_predictor("markov", DATA)  # by another visitor
     app.run()
-    assert "{model} · not fitted".format(model="Markov chain") not in app.selectbox(key="model").options
+    assert "{model} · not prepared".format(model="Markov chain") not in app.selectbox(key="model").options
     assert app.selectbox(key="model").value == "markov"
     assert picks(app)[0] == world.TITLES[3][:-7]
 
@@ -397,7 +397,7 @@ def test_visitors_of_a_public_server_start_no_fit_that_takes_long(visit, monkeyp
     monkeypatch.setenv(paths.PUBLIC, "1")
     monkeypatch.setattr(recommenders, "fit_seconds", lambda name, dataset: seconds)
     app = choose(visit(s="1-2"), "ease")
-    assert "{model} has not been fitted for {data} yet. This is done once.".format(
+    assert "{model} has not been prepared for {data} yet. This is done once.".format(
         model="EASE", data=cache.dataset_title(DATA)
     ) in said(app)
     assert "The administrator of this server can run:" in said(app)

@@ -218,7 +218,7 @@ def test_a_real_viewer_replaces_the_list_and_undo_brings_it_back(visit):
     app.button(key="surprise").click().run()
     first = watched(app)
     assert len(first) == 12
-    assert "A real viewer" in said(app)
+    assert "A real person" in said(app)
     app.button(key="surprise").click().run()
     assert watched(app) != first
     state.rng = np.random.default_rng(8)
@@ -227,7 +227,7 @@ def test_a_real_viewer_replaces_the_list_and_undo_brings_it_back(visit):
     for _ in range(3):
         app.button(key="undo").click().run()
     assert watched(app) == titles(0, 1, 2)
-    assert "A real viewer" not in said(app)
+    assert "A real person" not in said(app)
 
 
 def test_a_newcomer_may_take_a_real_viewer(visit):
