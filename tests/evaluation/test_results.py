@@ -38,6 +38,12 @@ def test_the_best_ndcg_stands_first_and_a_single_seed_has_no_spread():
     assert results.ranks("toy", "full", "worse").tolist() == [[3, 4]]
 
 
+def test_a_result_of_an_older_version_has_the_title_and_the_family_of_today():
+    keep("session-popular", [[1]], title="Popular in the session", family="No learning")
+    document = results.load("toy", "full", "session-popular")
+    assert (document["title"], document["family"]) == ("Watched around the last two", "Counting")
+
+
 @pytest.mark.parametrize("highest", [101, 255, 256, 65535, 65536, 10_000_000])
 def test_ranks_come_back_whole_and_can_be_subtracted_however_few_bytes_hold_them(highest):
     keep("markov", [[highest, 3]])

@@ -192,7 +192,8 @@ def test_a_mixture_names_the_networks_that_it_lacks_with_the_commands_that_train
     app = choose(visit(s="1-2-3"), "hybrid")
     missing = {"model": "Hybrid", "data": "MovieLens latest (sample)", "members": "SASRec (softmax)"}
     assert (
-        "{model} is a mixture of several recommenders. Not trained for {data} yet: {members}. Training takes minutes to hours."
+        "{model} is a mixture of several recommenders. Not trained for {data} yet: {members}. Training takes minutes "
+        "to hours."
     ).format(**missing) in said(app)
     assert recsys_command("train", "sasrec-softmax", "--dataset", DATA) in said(app)
     assert len(picks(app)) == 10  # of another
