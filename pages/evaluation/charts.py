@@ -10,7 +10,6 @@ import plotly.graph_objects as go
 from pages.ui import i18n
 from pages.ui.charts import set_layout
 from pages.ui.i18n import N_, _
-from recsys.models.registry import FORMER_FAMILIES
 
 PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
 MARGIN_PX = 130  # above and below the axes, together
@@ -68,7 +67,7 @@ SIDES = {  # position of a label in Plotly → direction (right, up) from its po
 
 def look(family: str) -> Look:
     """Return the colour and shape of a family."""
-    return LOOKS.get(FORMER_FAMILIES.get(family, family), OTHER_LOOK)
+    return LOOKS.get(family, OTHER_LOOK)
 
 
 def percent_tick(share: float) -> str:

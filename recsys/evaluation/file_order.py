@@ -23,6 +23,7 @@ from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.errors import recsys_command
 from recsys.evaluation import results
 from recsys.evaluation.protocols import FULL, UNTIED_FULL
+from recsys.models import registry
 from recsys.models.base import Model
 from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.metrics import ndcg, target_ranks, user_values
@@ -234,7 +235,9 @@ def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
     for path in (paths.ties(root, dataset) for root in (paths.home(), paths.ASSETS)):
         if path.exists():
             try:
-                return storage.read_document(path)
+                document = storage.read_document(path)
+                recommenders = [registry.with_current_names(row) for row in document["recommenders"]]
+                return document | {"recommenders": recommenders}
             except (OSError, storage.DamagedFileError):
                 command = recsys_command("experiment", "ties", "--dataset", dataset)
                 warn(storage.DamagedFileError("{path} is damaged", command, path=path))

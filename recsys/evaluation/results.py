@@ -287,12 +287,7 @@ def _choose(
         if fingerprint in (None, document["fingerprint"]):
             for failure in failures:
                 warn(failure)
-            title, family = document["title"], document["family"]
-            current = {
-                "title": registry.FORMER_TITLES.get(title, title),
-                "family": registry.FORMER_FAMILIES.get(family, family),
-            }
-            return board, deepcopy(document) | current  # boards are cached
+            return board, registry.with_current_names(deepcopy(document))  # boards are cached
     if failures:
         raise failures[0]
     command = _command(next(iter(documents_by_board)), variant)

@@ -109,6 +109,12 @@ def names() -> list[str]:
     return [row.name for row in RECOMMENDERS.values() if row.listed]
 
 
+def with_current_names(record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a stored record about a recommender, with the title and the family of today."""
+    title, family = record["title"], record["family"]
+    return {**record, "title": FORMER_TITLES.get(title, title), "family": FORMER_FAMILIES.get(family, family)}
+
+
 def is_listed(name: str) -> bool:
     """Return whether leaderboards may contain the recommender: all names except those of rows with `listed=False`."""
     return name not in RECOMMENDERS or RECOMMENDERS[name].listed

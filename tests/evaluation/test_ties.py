@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from recsys import paths, storage
 from recsys.data.dataset import DataError
 from recsys.evaluation import file_order
 from recsys.evaluation.evaluate import evaluate
@@ -84,3 +85,11 @@ def test_what_was_kept_is_read_again_and_damage_is_said_with_the_command(home):
 def figures(document):
     """A document as it is read from a file, without its run, where the file keeps its own hash."""
     return {name: value for name, value in json.loads(json.dumps(document)).items() if name != "run"}
+
+
+def test_recommenders_of_an_older_file_have_the_names_of_today():
+    rows = [{"title": "Popular in the session", "family": "No learning"}, {"title": "Hybrid", "family": "Hybrid"}]
+    storage.replace_file(paths.ties(paths.home(), "toy"), storage.sign_document({"recommenders": rows}))
+    document = file_order.read("toy", pytest.fail)
+    assert [row["title"] for row in document["recommenders"]] == ["Watched around the last two", "Hybrid"]
+    assert [row["family"] for row in document["recommenders"]] == ["Counting", "Mixtures"]

@@ -268,8 +268,9 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
     assert "Best guess" not in ready
 
 
-def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured):
-    drawn = protocols.FULL.rules | {"order": protocols.ORDERS["drawn"]}
+@pytest.mark.parametrize("order", [protocols.ORDERS["drawn"], protocols.FORMER_DRAWN_ORDER])
+def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured, order):
+    drawn = protocols.FULL.rules | {"order": order, "users": "in the words of an older version"}
     for variant in ("popular", "bert4rec"):
         ranks = results.ranks("ml-latest-sample", "full", variant)
         document = results.load("ml-latest-sample", "full", variant)
@@ -282,7 +283,7 @@ def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured):
         random_order,
     ):
         assert sentence in said(app)
-    assert f"**Order**: {protocols.ORDERS['drawn']}" in said(app)
+    assert f"**Order**: {order}" in said(app)
     assert random_order not in said(visit("evaluation", data="ml-1m"))
 
 
