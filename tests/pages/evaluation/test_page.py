@@ -354,7 +354,7 @@ def test_what_quality_costs_is_training_time_alone_and_the_others_are_named(visi
     assert marks["x"] == [120.0]
     text = said(app)
     assert "Training time of one seed on a CPU" in text
-    assert "Without recorded fitting time: Popular." in text
+    assert "Without recorded preparation time: Popular." in text
     assert "Mixtures of other recommenders: Hybrid." in text  # it needs trained members
     assert "Without recorded training time: Fpmc." in text
 
