@@ -71,7 +71,8 @@ class Batch:
         """Return the mask (m, I) of a slice of the M losses, True where the softmax excludes an item."""
         assert self.excluded_from is not None
         row, column = self.loss_cells
-        return self.excluded_from[row[losses]] <= column[losses, None]
+        # int16 as `excluded_from`: two types would be converted to the larger one, which takes three times as long
+        return self.excluded_from[row[losses]] <= column[losses, None].short()
 
     def without_targets(self) -> Self:
         """Return a batch with the same sequences and no targets."""
