@@ -102,6 +102,8 @@ def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
     Raises:
         UnknownTitleError: If there is no film with the title.
     """
+    if labelled_film := index.labelled(title):
+        return [labelled_film]
     if films := index.matches(title):
         return [film for film in films if not film.is_infrequent] or films
     short_title = title if len(title) <= MAX_TITLE_CHARS else f"{title[:MAX_TITLE_CHARS]}…"

@@ -15,7 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-BUCKET_BATCHES = 16  # batches per bucket, see `bucketed_batches`; with 16, 2–5 % of the tokens are padding
+# Batches per bucket, see `bucketed_batches`. With 16, 2–5 % of the tokens are padding, with segments 16 %.
+BUCKET_BATCHES = 16
 WIDTH_MULTIPLE = 8  # T is a multiple of it, because some kernels are compiled once per shape
 NEVER_EXCLUDED = np.iinfo(np.int16).max  # value of `Batch.excluded_from`, larger than every column number
 
@@ -71,7 +72,8 @@ class Batch:
         """Return the mask (m, I) of a slice of the M losses, True where the softmax excludes an item."""
         assert self.excluded_from is not None
         row, column = self.loss_cells
-        return self.excluded_from[row[losses]] <= column[losses, None]
+        # int16 as `excluded_from`: two types would be converted to the larger one, which takes three times as long
+        return self.excluded_from[row[losses]] <= column[losses, None].short()
 
     def without_targets(self) -> Self:
         """Return a batch with the same sequences and no targets."""

@@ -10,6 +10,7 @@ Shapes: F films.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -143,6 +144,13 @@ class TitleIndex:
         """MovieLens id → row."""
         return {film.movie_id: row for row, film in enumerate(self._films)}
 
+    @cached_property
+    def _row_by_label(self) -> dict[str, int]:
+        """Label, "Toy Story (1995)", → row, for the labels that only one film has. Duplicates are left out."""
+        labels = [film.label for film in self._films]
+        n_films, duplicates = Counter(labels), set(self._duplicates.tolist())
+        return {label: row for row, label in enumerate(labels) if n_films[label] == 1 and row not in duplicates}
+
     def search(self, text: str, limit: int = 8) -> list[SearchResult]:
         """Return at most `limit` films, best match first, then most popular first. Any text is valid.
 
@@ -167,6 +175,11 @@ class TitleIndex:
         exact = [film for film in ranked if film.score == EXACT]
         exact.sort(key=lambda film: not _has_name(film, name))
         return exact or [film for film in ranked if film.score == OTHER_TITLE]
+
+    def labelled(self, label: str) -> SearchResult | None:
+        """Return the film with this label, or None if no film or several films have it. It takes microseconds."""
+        row = self._row_by_label.get(label)
+        return None if row is None else self._result(row, EXACT)
 
     def exact(self, text: str) -> SearchResult | None:
         """Return the most popular film of `matches`, or None."""

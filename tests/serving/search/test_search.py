@@ -218,6 +218,15 @@ def test_all_films_of_a_title_match_the_most_popular_first(index):
     assert [film.year for film in index.matches("Heat (1986)")] == [1986]
 
 
+def test_a_label_means_the_film_with_exactly_this_title():
+    films = [("9", 2009), ("Nine", 2009), ("Heat", 1995), ("Heat", 1995)]
+    catalog = Catalog(film_table(films, 1), film_table([], 1001))
+    index = TitleIndex(catalog, [90, 10, 5, 50])
+    assert index.labelled("Nine (2009)").number == 1
+    assert index.labelled("Heat (1995)") is None  # two films have this label
+    assert index.labelled("Nine") is None
+
+
 HOSTILE = (
     *("", " ", "\0", "a\nb", "'\";--", "%s{}\\", "<script>alert(1)</script>", "😂🎬", "\ud800", "((((", "))))("),
     *(
