@@ -55,7 +55,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     test = st.session_state.get("hidden_film_test")
     if test is None or test.question != question:
         test = st.session_state.hidden_film_test = HiddenFilmTest(question)
-    ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, (position,))[0])
+    ranks = answers.compute_for_ready(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, (position,))[0])
     ranks |= {_(title): rank for title, rank in test.ranks.items()}
     if ranks:
         st.markdown(summary(ranks, labels[position]))
@@ -141,7 +141,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
 def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
     """Show a heat map of the ranks of the newest films, hidden in turn, and a note on the small sample."""
     newest = tuple(positions[: list_comparison.MAX_HIDDEN])
-    ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
+    ranks = answers.compute_for_ready(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
     if not ranks:
         return
     text = _(

@@ -24,7 +24,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             icon=":material/playlist_add:",
         )
         return
-    effects = answers.ask_each(dataset, names, lambda predictor: cached_effect(predictor, films, k))
+    effects = answers.compute_for_ready(dataset, names, lambda predictor: cached_effect(predictor, films, k))
     if not effects:
         return
     st.markdown(summary(effects))
