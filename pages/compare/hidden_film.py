@@ -55,7 +55,9 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     test = st.session_state.get("hidden_film_test")
     if test is None or test.question != question:
         test = st.session_state.hidden_film_test = HiddenFilmTest(question)
-    ranks = answers.compute_for_ready(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, (position,))[0])
+    ranks = answers.compute_for_ready(
+        dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, (position,))[0]
+    )
     ranks |= {_(title): rank for title, rank in test.ranks.items()}
     if ranks:
         st.markdown(summary(ranks, labels[position]))
