@@ -11,8 +11,9 @@ STREAM = "/_stcore/stream"  # WebSocket of an open page
 MAX_OPEN_PAGES = 150  # each uses about 5 MB and four of the 1,024 files that a process may open
 LIMIT_VARIABLE = "NEXTREEL_VISITORS"  # environment variable with a limit that replaces MAX_OPEN_PAGES
 RETRY_SECONDS = 15
-BUSY_PAGE_HTML = f"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="{RETRY_SECONDS}">
-<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+BUSY_PAGE_HTML = f"""<!doctype html><html lang="en"><meta charset="utf-8">
+<meta http-equiv="refresh" content="{RETRY_SECONDS}"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
 <title>NextReel</title><style>body{{display:grid;place-content:center;min-height:90vh;text-align:center;font-family:sans-serif;padding:1rem}}
 </style><h1>Full house</h1>
 <p>All seats are taken at the moment. This page tries again every {RETRY_SECONDS} seconds.</p>

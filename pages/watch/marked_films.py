@@ -18,10 +18,10 @@ FILTERS_KEY = "filters_open"  # key of the popover with the filters, in the same
 class MarkPopover:
     """Texts, key and icon of the popover with the films that have a mark."""
 
-    popover_label: str
+    label: str
     caption: str
     remove_label: str  # of the button that removes the mark
-    popover_key: str
+    key: str
     icon: str
 
 
@@ -55,9 +55,9 @@ def popovers(dataset: Dataset) -> None:
     for mark, popover in POPOVERS.items():
         items = getattr(visitor().current, mark)  # a mark is the name of a field of `ListState`
         if items:
-            panel = page.stable_popover(_(popover.popover_label, n=len(items)), popover.popover_key, popover.icon)
+            panel = page.stable_popover(_(popover.label, n=len(items)), popover.key, popover.icon)
             if panel.open:
-                with panel, page.popover_content(popover.popover_key):
+                with panel, page.popover_content(popover.key):
                     st.caption(_(popover.caption))
                     _show_films(dataset, items, mark, popover.remove_label)
 

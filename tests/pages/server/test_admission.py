@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from pages.server.admission import MAX_OPEN_PAGES, STREAM, LIMIT_VARIABLE, Admission
+from pages.server.admission import LIMIT_VARIABLE, MAX_OPEN_PAGES, STREAM, Admission
 from tests import loops
 from tests.pages.server.asgi import hello, request, status
 
