@@ -15,6 +15,8 @@ PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
 MARGIN_PX = 130  # above and below the axes, together
 DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
 ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # phones included
+ROWS_MARGIN_PX = 110  # above and below the rows of a chart with a row for each value, together
+ROWS_PADDING = 0.6  # in rows: from the centre of the first or last row to the end of the axis
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
 LINE_PLOT_WIDTH_PX = 300  # smallest width inside these axes
 # label in a font of 11 px

@@ -25,6 +25,9 @@ ORDER_TEXTS = {  # field "order" of the document of `file_order` → text
     "ascending": N_("In {data}, this is the order of the film numbers."),
     None: N_("In {data}, this order is neither that of the film numbers nor that of a hash table."),
 }
+# chart with a row per recommender
+MARGIN_PX = 90  # above and below the rows, together
+ROW_HEIGHT_PX = 24
 TIED_COLOUR = LOOKS["Transformers"].colour
 
 
@@ -195,6 +198,6 @@ def plot_both_orders(table: pd.DataFrame) -> go.Figure:
             marker={"symbol": symbol, "size": 9, "color": colours},
             hovertemplate="%{y}: %{x:.4f}",
         )
-    set_layout(figure, 90 + 24 * len(table)).update_layout(showlegend=True)
+    set_layout(figure, MARGIN_PX + ROW_HEIGHT_PX * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure.update_xaxes(title="NDCG@10", rangemode="tozero")

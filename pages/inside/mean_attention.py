@@ -183,8 +183,8 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
                     "genre: {same:.2f}×. Median between genres: {other:.2f}×.",
                     layer=name,
                     model=cache.recommender_title(predictor),
-                    same=rows.loc[within_genre, "times"].median(),
-                    other=rows.loc[~within_genre, "times"].median(),
+                    same=rows.loc[within_genre, "ratio"].median(),
+                    other=rows.loc[~within_genre, "ratio"].median(),
                 )
                 common.plot(genre_chart(rows, scale_end, st.context.theme.type == "dark"), alt, f"genres-{layer - 1}")
                 title = _("attention between genres in {layer}", layer=name)
@@ -223,14 +223,14 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return the ratios of `GenreAttention.table` as text, with a row for each attending genre."""
     genres = list(dict.fromkeys(table["from"]))
     names = [display_tag(genre) for genre in genres]
-    ratios = table["times"].to_numpy().reshape(len(genres), -1)
+    ratios = table["ratio"].to_numpy().reshape(len(genres), -1)
     pivot = pd.DataFrame(ratios, pd.Index(names, name=_("Attends to …")), names)
     return pivot.map(lambda ratio: _("too few people") if np.isnan(ratio) else _("{times:.2f}×", times=ratio))
 
 
 def colour_values(table: pd.DataFrame) -> pd.Series:
     """Return the log ratio of each cell: 0 if the 95% interval includes 1, NaN for too few people or a ratio of 0."""
-    ratio = table["times"]
+    ratio = table["ratio"]
     log_ratio = np.log(ratio.where(ratio > 0))
     is_significant = (table["low"] > 1) | (table["high"] < 1)
     return log_ratio.where(is_significant | ratio.isna(), 0.0)
@@ -246,13 +246,13 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
     has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
     hover_texts = [
         _("too few people")
-        if np.isnan(row.times)
-        else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.times, low=row.low, high=row.high)
+        if np.isnan(row.ratio)
+        else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.ratio, low=row.low, high=row.high)
         for row in table.itertuples()
     ]
     cells: dict[str, Any] = {"colorscale": SIGNED_SCALE}
     if has_cell_text:
-        cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["times"]]
+        cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["ratio"]]
         cells = {
             "colorscale": PALE_SCALE,
             "text": np.array(cell_texts, object).reshape(n, n),
