@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside import common
-from pages.inside.common import BARE_AXIS, SIGNED_SCALE
+from pages.inside.common import BARE_AXIS, SIGNED_SCALE, translucent
 from pages.ui import cache, charts, errors, recommenders
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
@@ -25,9 +26,9 @@ TICK_STEP = 5  # films between two labels of an axis
 MAX_GENRES_WITH_CELL_TEXT = 8
 MIN_COLOUR_RATIO = 1.25  # the colour scale ends at this ratio or a higher one, so that noise stays pale
 PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays readable
-    [0, "rgba(217, 119, 47, 0.65)"],
-    [0.5, "rgba(141, 140, 136, 0.08)"],
-    [1, "rgba(31, 154, 148, 0.65)"],
+    [0, translucent(SECOND_ACCENT, 0.65)],
+    [0.5, translucent(GREY, 0.08)],
+    [1, translucent(ACCENT, 0.65)],
 ]
 
 
