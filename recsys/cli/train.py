@@ -12,6 +12,7 @@ from recsys.config import NonNegative, Seed, config_class
 from recsys.progress import ProgressCallback, Terminal, print_json
 
 Config = TypeVar("Config")
+ADDED_DATASET_HELP = "another MovieLens set on this computer, whose users are added to the training data"
 
 
 # reads only the first argument; the docstring is the text of `train --help`
@@ -27,9 +28,7 @@ class Options:
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
     dataset: str = "ml-latest-sample"  # a data set on this computer
     protocol: ProtocolName = "full"  # the evaluation protocol; protocols with equal training parts share a checkpoint
-    added_dataset: Annotated[str, conf.arg(name="also")] = (
-        ""  # another MovieLens set on this computer, whose users are added to the training data
-    )
+    added_dataset: Annotated[str, conf.arg(name="also", help=ADDED_DATASET_HELP)] = ""
     device: str = "auto"  # auto (a GPU if available), cpu, cuda, cuda:1 …
     seed: Seed = 0  # seed of the random numbers
     resume: Flag = False  # continue a training that was stopped, with the same settings
