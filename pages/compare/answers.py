@@ -57,10 +57,10 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
 
     Returns:
         A function: name of a recommender → its predictor. If the recommender is not ready, the function shows why and
-        returns None. All calls together wait at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
+        returns None. All calls together wait at most `recommenders.MAX_WAIT_SECONDS` seconds.
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
-    deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
+    deadline = time.monotonic() + recommenders.MAX_WAIT_SECONDS
 
     def get_predictor(name: str) -> Predictor | None:
         predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))

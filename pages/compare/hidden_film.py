@@ -116,12 +116,12 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
 def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) -> None:
     """Ask the recommenders one after the other, and rerun the page at the end.
 
-    If a fit is still running after `recommenders.WAIT_BEFORE_PROGRESS` seconds, the page shows its progress, and this
+    If a fit is still running after `recommenders.MAX_WAIT_SECONDS` seconds, the page shows its progress, and this
     run ends. When the fit ends, the page reruns and continues with this recommender.
     """
     _fingerprint, films, position = test.question
     bar = st.progress(0.0)
-    deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
+    deadline = time.monotonic() + recommenders.MAX_WAIT_SECONDS
     for n, name in enumerate(remaining):
         title = cache.all_recommenders()[name].title
         text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(remaining))
