@@ -120,6 +120,6 @@ def target_share_by_rank(ranks: np.ndarray, k: int = MAX_RANK) -> pd.DataFrame:
     edges = np.unique(np.geomspace(1, k + 1, RANK_BINS + 1).round().astype(int))
     first_ranks, last_ranks = edges[:-1], edges[1:] - 1
     bins = zip(first_ranks, last_ranks, strict=True)
-    bin_shares = [np.mean((ranks >= first) & (ranks <= last)) for first, last in bins]
+    bin_shares = [np.mean((ranks >= low) & (ranks <= high)) for low, high in bins]
     table = pd.DataFrame({"rank": np.sqrt(first_ranks * last_ranks), "first": first_ranks, "last": last_ranks})
     return table.assign(share=bin_shares / (last_ranks - first_ranks + 1))
