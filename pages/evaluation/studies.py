@@ -18,7 +18,7 @@ from recsys.evaluation.studies import Chart, Study
 STUDY_HEIGHT_PX = 430  # MARGIN_PX included
 MAX_LABEL_LENGTH = 24  # characters in a line of a row label: half of the width of a phone
 ROW_HEIGHT_PX = 26  # height of a row with one line and one mark
-MIN_ROWS_HEIGHT_PX = 200  # of a chart with rows, ROWS_MARGIN_PX included
+MIN_ROWS_CHART_HEIGHT_PX = 200  # ROWS_MARGIN_PX included
 EXTRA_LINE_PX = 15  # additional height for each further line of the label
 EXTRA_MARK_PX = 8  # additional height for each further mark of a row
 
@@ -129,7 +129,7 @@ def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) ->
         ROW_HEIGHT_PX + EXTRA_MARK_PX * (n_groups - 1) + EXTRA_LINE_PX * label.count("<br>") for label in labels
     )
     figure.update_layout(
-        height=max(MIN_ROWS_HEIGHT_PX, ROWS_MARGIN_PX + rows_height_px), scattermode="group", scattergap=0.45
+        height=max(MIN_ROWS_CHART_HEIGHT_PX, ROWS_MARGIN_PX + rows_height_px), scattermode="group", scattergap=0.45
     )
     if study.table[chart.y].min() < 0:
         figure.add_vline(0, line={"color": GREY, "width": 1})
