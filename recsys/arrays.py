@@ -8,6 +8,8 @@ import numpy as np
 from recsys import storage
 from recsys.errors import RecsysError, disk_errors
 
+INPUT_FINGERPRINT = "made_of"  # key in the document
+
 
 def read(path: Path, name: str, fingerprint: str) -> np.ndarray | None:
     """Return the array `name` of the document at `path`.
@@ -19,7 +21,7 @@ def read(path: Path, name: str, fingerprint: str) -> np.ndarray | None:
 
     try:
         document, (data,) = storage.read_payloads(path)
-        return load(data)[name] if document.get("made_of") == fingerprint else None
+        return load(data)[name] if document.get(INPUT_FINGERPRINT) == fingerprint else None
     except (OSError, storage.DamagedFileError, SafetensorError, LookupError, ValueError):
         return None
 
@@ -28,7 +30,7 @@ def write(path: Path, name: str, array: np.ndarray, fingerprint: str) -> None:
     """Write an array and the fingerprint of its input data. Raises OSError."""
     from safetensors.numpy import save
 
-    storage.write_document(path, {"made_of": fingerprint}, {f"{path.stem}.safetensors": save({name: array})})
+    storage.write_document(path, {INPUT_FINGERPRINT: fingerprint}, {f"{path.stem}.safetensors": save({name: array})})
 
 
 def write_or_warn(path: Path, name: str, array: np.ndarray, fingerprint: str) -> None:
@@ -37,5 +39,4 @@ def write_or_warn(path: Path, name: str, array: np.ndarray, fingerprint: str) ->
         with disk_errors(path):
             write(path, name, array, fingerprint)
     except RecsysError as error:
-        # the text of `disk_errors` ends with "set RECSYS_HOME to …"
-        warnings.warn(f"{error}, or it is computed again next time", stacklevel=3)
+        warnings.warn(f"{error}; without this file, the array is computed again next time", stacklevel=3)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from safetensors import SafetensorError
 from safetensors.numpy import load as weights_from_bytes
 from safetensors.numpy import save as weights_to_bytes
@@ -56,7 +56,7 @@ class CheckpointMeta(BaseModel):
     texts: str | None = None  # fingerprint of the texts of items, if the model reads them
     notes: dict[str, Any] = {}  # `TrainingSummary.notes`
     members: dict[str, str] = {}  # member of a mixture → version of its checkpoint
-    also: str = ""  # second data set that the model was trained on
+    added_dataset: str = Field("", alias="also")  # second data set that the model was trained on
     tuned: bool = False  # whether the model was fitted on first use, with its preset
 
 
@@ -316,11 +316,15 @@ def to_float16(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def training_command(
-    variant: str, dataset_name: str, protocol: str = LEAVE_ONE_OUT.protocol, seed: int | None = None, also: str = ""
+    variant: str,
+    dataset_name: str,
+    protocol: str = LEAVE_ONE_OUT.protocol,
+    seed: int | None = None,
+    added_dataset: str = "",
 ) -> str:
-    """Return the command that trains a model for a protocol. `also` is a second training data set."""
+    """Return the command that trains a model for a protocol. Users of `added_dataset` are training data, too."""
     options = ["--protocol", protocol] if protocol != LEAVE_ONE_OUT.protocol else []
-    options += ["--also", also] if also else []
+    options += ["--also", added_dataset] if added_dataset else []
     options += ["--seed", str(seed)] if seed else []
     return recsys_command("train", variant, "--dataset", dataset_name, *options)
 
@@ -392,7 +396,7 @@ def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], comman
         for name, array in state.items():
             state[name] = array.astype(np.float32) if array.dtype == np.float16 else array
         model.load_state(state, meta.n_items)
-        model.added_dataset = meta.also
+        model.added_dataset = meta.added_dataset
     except (LookupError, TypeError, ValueError, AttributeError, RuntimeError, SafetensorError, RecsysError) as error:
         # first line only, because torch lists every tensor
         reason = error if isinstance(error, RecsysError) else str(error).partition("\n")[0]

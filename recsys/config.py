@@ -34,7 +34,7 @@ Fraction = Annotated[float, Field(ge=0, le=1)]
 DropoutRate = Annotated[float, Field(ge=0, le=0.99)]  # 1 would remove all values
 Decay = Annotated[float, Field(ge=0, le=0.999_999)]  # of a moving average; 1 would keep its first value
 
-# pydantic's error types and what the value must be
+# pydantic's error type → requirement, after "must be" in the message
 REQUIREMENTS = {
     "greater_than_equal": N_("at least {ge:,}"),
     "greater_than": N_("greater than {gt:,}"),
@@ -129,7 +129,7 @@ def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
     try:
         return _adapter(cls).validate_json(json.dumps(document))  # type: ignore[arg-type]  # a class is hashable
     except (ValidationError, ConfigError, TypeError) as error:
-        raise ValueError(f"no document of {cls.__name__}: {error}") from error
+        raise ValueError(f"not a document of {cls.__name__}: {error}") from error
 
 
 @cache
@@ -142,8 +142,11 @@ def _adapter(value_type: Any) -> TypeAdapter[Any]:
 def _config_error(error: ValidationError, owner: str, name: str = "") -> ConfigError:
     """Return the first of pydantic's errors as one line for the user.
 
-    `owner` names the config class or, in `check`, the setting. Only `check` needs `name`: pydantic does not know it.
-    In a config, pydantic's "loc" starts with the name of the setting. It is empty for an error of the whole config.
+    Args:
+        error: The errors. In a config, the "loc" of an error starts with the name of the setting. It is empty for an
+            error of the whole config.
+        owner: Name of the config class or, in `check`, of the setting.
+        name: Name of the setting in `check`, whose "loc" lacks it.
     """
     details = error.errors(include_url=False)[0]
     setting = name or (str(details["loc"][0]) if details["loc"] else owner)

@@ -14,8 +14,8 @@ COUNTERS = {  # name → description, name of the label ("" for none)
     "page_failures": ("Page runs that raised an unexpected exception", ""),
     "fit_failures": ("Failed fits of recommenders", "model"),
     "recommendations": ("Lists of recommended films", "model"),
-    "tmdb_questions": ("Requests to TMDB", "outcome"),
-    "visitors_refused": ("Visitors refused because the app was full", ""),
+    "tmdb_requests": ("Requests to TMDB", "outcome"),
+    "pages_refused": ("Pages refused because too many were open", ""),
     "uploads_refused": ("Uploaded files that were refused", "status"),
     "messages_refused": ("Browser messages that were refused", "kind"),
 }
@@ -24,8 +24,8 @@ TIMERS = {  # name → description, name of the label
     "fit": ("Duration of a fit in seconds", "model"),
 }
 GAUGES = {  # name → description
-    "visitors": "Open pages",
-    "tmdb_resting": "1 while requests to TMDB are paused after a failure",
+    "open_pages": "Open pages",
+    "tmdb_paused": "1 while requests to TMDB are paused after a failure",
 }
 BUCKET_SECONDS = (0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0)
 

@@ -147,7 +147,7 @@ def test_a_field_that_was_added_is_stored_only_if_it_differs_from_its_default():
     [{"speed": 1}, {"inner": {"speed": 1}}, {"inner": {"epochs": 0}}, {"inner": {"epochs": "3"}}, {"sizes": [1, 2]}],
 )
 def test_a_document_that_is_no_config_is_refused(document):
-    with pytest.raises(ValueError, match="no document of Outer"):
+    with pytest.raises(ValueError, match="not a document of Outer"):
         from_document(Outer, document)
 
 

@@ -10,7 +10,7 @@ from recsys.paths import REPOSITORY
 
 @pytest.fixture
 def told(monkeypatch):
-    """What the port says, as {"nextreel_visitors": 3.0}; counting begins anew."""
+    """What the port says, as {"nextreel_open_pages": 3.0}; counting begins anew."""
     monkeypatch.setattr(monitoring, "_metrics", {})
     monkeypatch.setattr(monitoring, "_gauge_functions", {})
     port = monitoring.serve(0)
@@ -26,10 +26,10 @@ def told(monkeypatch):
 def test_what_is_counted_is_told_by_its_label(told):
     monitoring.count("recommendations", "bert4rec")
     monitoring.count("recommendations", "bert4rec", 4)
-    monitoring.count("visitors_refused")
+    monitoring.count("pages_refused")
     found = told()
     assert found['nextreel_recommendations_total{model="bert4rec"}'] == 5
-    assert found["nextreel_visitors_refused_total"] == 1
+    assert found["nextreel_pages_refused_total"] == 1
     assert found["nextreel_page_failures_total"] == 0
 
 
@@ -45,11 +45,11 @@ def test_a_block_is_measured_however_it_ends(told):
 
 def test_what_is_watched_is_asked_for_when_somebody_looks(told):
     here = [3]
-    assert told()["nextreel_visitors"] == 0
-    monitoring.register_gauge("visitors", lambda: here[0])
-    assert told()["nextreel_visitors"] == 3
+    assert told()["nextreel_open_pages"] == 0
+    monitoring.register_gauge("open_pages", lambda: here[0])
+    assert told()["nextreel_open_pages"] == 3
     here[0] = 4
-    assert told()["nextreel_visitors"] == 4
+    assert told()["nextreel_open_pages"] == 4
 
 
 def test_memory_and_open_files_of_the_process_are_told(told):

@@ -21,7 +21,7 @@ from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition
 
-Answer = TypeVar("Answer")
+Value = TypeVar("Value")
 MAX_ALPHA = 140  # opacity of the strongest shade of a cell; 255 is opaque
 
 
@@ -57,10 +57,10 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
 
     Returns:
         A function: name of a recommender → its predictor. If the recommender is not ready, the function shows why and
-        returns None. All calls together wait at most `recommenders.WAIT_BEFORE_PROGRESS` seconds.
+        returns None. All calls together wait at most `recommenders.MAX_WAIT_SECONDS` seconds.
     """
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
-    deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
+    deadline = time.monotonic() + recommenders.MAX_WAIT_SECONDS
 
     def get_predictor(name: str) -> Predictor | None:
         predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
@@ -69,20 +69,18 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
     return get_predictor
 
 
-def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor], Answer]) -> dict[str, Answer]:
-    """Return title of a recommender → its answer, for the recommenders that are ready.
+def compute_for_ready(dataset: Dataset, names: list[str], compute: Callable[[Predictor], Value]) -> dict[str, Value]:
+    """Return title of a recommender → value of `compute` for its predictor, for the recommenders that are ready.
 
     The page shows the progress of running fits. A caption lists the recommenders that need training or too long a fit.
-
-    question: Computes the answer of a predictor.
     """
     get_predictor = start_fits(dataset, names)
-    answers, unavailable = {}, []
+    values, unavailable = {}, []
     for name in names:
         if recommenders.state(name, dataset.name) in (recommenders.State.UNTRAINED, recommenders.State.TOO_SLOW):
             unavailable.append(cache.recommender_title(cache.all_recommenders()[name]))
         elif predictor := get_predictor(name):
-            answers[cache.recommender_title(predictor)] = question(predictor)
+            values[cache.recommender_title(predictor)] = compute(predictor)
     if unavailable:
         text = ngettext(
             "Not ready for this data set: {models}. The first tab shows how to get it.",
@@ -91,7 +89,7 @@ def ask_each(dataset: Dataset, names: list[str], question: Callable[[Predictor],
             models=bold_list(unavailable),
         )
         st.caption(text)
-    return answers
+    return values
 
 
 def bold_list(titles: list[str]) -> str:

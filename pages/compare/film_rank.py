@@ -60,7 +60,10 @@ def selected_item(dataset: Dataset) -> int | None:
     A film that was selected in another data set is looked up by its label. If this data set lacks it, or has too few
     ratings of it, show a caption.
     """
-    fingerprint, item, label = st.session_state.get("rank_film", (dataset.fingerprint, None, ""))
+    selected = st.session_state.get("rank_film")
+    if selected is None:
+        return None
+    fingerprint, item, label = selected
     if fingerprint == dataset.fingerprint:
         return item
     film = cache.title_index(dataset.name).exact(label)
@@ -89,5 +92,5 @@ def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item:
         (ranking,) = rankings(predictor, [request])
         return rank_positions(ranking, [item])[0]
 
-    if ranks := answers.ask_each(dataset, names, rank_film):
+    if ranks := answers.compute_for_ready(dataset, names, rank_film):
         answers.show_ranks(ranks, label, "ranks-of-a-film")

@@ -55,7 +55,9 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     test = st.session_state.get("hidden_film_test")
     if test is None or test.question != question:
         test = st.session_state.hidden_film_test = HiddenFilmTest(question)
-    ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, (position,))[0])
+    ranks = answers.compute_for_ready(
+        dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, (position,))[0]
+    )
     ranks |= {_(title): rank for title, rank in test.ranks.items()}
     if ranks:
         st.markdown(summary(ranks, labels[position]))
@@ -114,12 +116,12 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
 def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) -> None:
     """Ask the recommenders one after the other, and rerun the page at the end.
 
-    If a fit is still running after `recommenders.WAIT_BEFORE_PROGRESS` seconds, the page shows its progress, and this
+    If a fit is still running after `recommenders.MAX_WAIT_SECONDS` seconds, the page shows its progress, and this
     run ends. When the fit ends, the page reruns and continues with this recommender.
     """
     _fingerprint, films, position = test.question
     bar = st.progress(0.0)
-    deadline = time.monotonic() + recommenders.WAIT_BEFORE_PROGRESS
+    deadline = time.monotonic() + recommenders.MAX_WAIT_SECONDS
     for n, name in enumerate(remaining):
         title = cache.all_recommenders()[name].title
         text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(remaining))
@@ -141,7 +143,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
 def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
     """Show a heat map of the ranks of the newest films, hidden in turn, and a note on the small sample."""
     newest = tuple(positions[: list_comparison.MAX_HIDDEN])
-    ranks = answers.ask_each(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
+    ranks = answers.compute_for_ready(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
     if not ranks:
         return
     text = _(

@@ -20,20 +20,22 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
     A recommender that is not ready shows in its column how to get it.
     """
-    slots = show_headings(names)
+    slots = show_headings(names)  # name → empty element
     request = Request(films, k, ratings=session.current_ratings(dataset, films))
     get_predictor = answers.start_fits(dataset, names)  # a function that waits for the fit of one recommender
-    lists = {}
+    lists_by_name = {}
     for name, slot in slots.items():
         with slot.container(), errors.show_errors():
             if predictor := get_predictor(name):
-                lists[name] = recommend(predictor, request)
-    n_lists = list_comparison.lists_per_item({name: item_numbers(picks) for name, picks in lists.items()})
-    for name, picks in lists.items():
-        slots[name].html(film_cards.compared_list(picks, n_lists, len(lists)))
-    if len(lists) > 1:
-        by_name = cache.all_recommenders()
-        show_overlap(dataset, {cache.recommender_title(by_name[name]): picks for name, picks in lists.items()}, k)
+                lists_by_name[name] = recommend(predictor, request)
+    items_by_name = {name: item_numbers(picks) for name, picks in lists_by_name.items()}
+    list_counts = list_comparison.lists_per_item(items_by_name)
+    for name, picks in lists_by_name.items():
+        slots[name].html(film_cards.compared_list(picks, list_counts, n_lists=len(lists_by_name)))
+    if len(lists_by_name) > 1:
+        recommenders = cache.all_recommenders()
+        titled_lists = {cache.recommender_title(recommenders[name]): picks for name, picks in lists_by_name.items()}
+        show_overlap(dataset, titled_lists, k)
 
 
 def show_headings(names: list[str]) -> dict[str, DeltaGenerator]:
@@ -54,8 +56,8 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     st.header(_("How much the lists agree"))
     catalog_films = dataset.catalog.films
     by_title = {title: item_numbers(picks) for title, picks in lists.items()}
-    n_lists = list_comparison.lists_per_item(by_title)
-    in_all = [catalog_films[item].label for item, n in n_lists.items() if n == len(lists)]
+    list_counts = list_comparison.lists_per_item(by_title)
+    in_all = [catalog_films[item].label for item, n in list_counts.items() if n == len(lists)]
     sentences = [_("In every list: {films}.", films=", ".join(in_all)) if in_all else _("No film is in every list.")]
     if closest := list_comparison.closest_lists(by_title):
         left, right, n = closest

@@ -13,6 +13,9 @@ from recsys.serving.insight.list_comparison import Order, OrderEffect
 from recsys.serving.predictor import Predictor
 
 Effects = dict[str, OrderEffect]  # title of a recommender → effect
+# chart of the overlaps
+MARGIN_PX = 110  # above and below the rows, together
+ROW_HEIGHT_PX = 48
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
@@ -24,7 +27,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             icon=":material/playlist_add:",
         )
         return
-    effects = answers.ask_each(dataset, names, lambda predictor: cached_effect(predictor, films, k))
+    effects = answers.compute_for_ready(dataset, names, lambda predictor: cached_effect(predictor, films, k))
     if not effects:
         return
     st.markdown(summary(effects))
@@ -111,8 +114,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
             marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
             hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",
         )
-    height_px = 110 + 48 * len(effects)
-    set_layout(figure, height_px).update_yaxes(autorange="reversed", showgrid=True)
+    set_layout(figure, MARGIN_PX + ROW_HEIGHT_PX * len(effects)).update_yaxes(autorange="reversed", showgrid=True)
     return figure.update_xaxes(title=_("Overlap, from 0 to 1"), range=[-0.03, 1.03], tickformat=".1f")
 
 

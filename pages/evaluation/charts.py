@@ -15,7 +15,10 @@ PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
 MARGIN_PX = 130  # above and below the axes, together
 DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
 ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # phones included
+ROWS_MARGIN_PX = 110  # above and below the rows of a chart with a row for each value, together
+ROWS_PADDING = 0.6  # in rows: from the centre of the first or last row to the end of the axis
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
+LINE_PLOT_MARGIN_PX = 70  # above and below these axes, together
 LINE_PLOT_WIDTH_PX = 300  # smallest width inside these axes
 # label in a font of 11 px
 LETTER_WIDTH_PX = 6.3  # mean width
@@ -96,7 +99,7 @@ def plot_lines(
             marker={"symbol": LINE_SYMBOLS[look_index], "size": 7, "maxdisplayed": 15},
             hovertemplate=f"%{{x:,.4~g}}: %{{y:{i18n.METRIC_FORMAT}}}",
         )
-    set_layout(figure, LINE_PLOT_HEIGHT_PX + 70).update_layout(showlegend=True)
+    set_layout(figure, LINE_PLOT_HEIGHT_PX + LINE_PLOT_MARGIN_PX).update_layout(showlegend=True)
     return figure.update_xaxes(title=x_title)
 
 

@@ -51,7 +51,7 @@ def show(view: EvaluationView) -> None:
 
 def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]) -> None:
     """Show a note about old results, whose probabilities sum to 1 over all films, including watched films."""
-    includes_watched = bins["over"] == tables.ALL_ITEMS
+    includes_watched = bins["normalized_over"] == tables.ALL_ITEMS
     all_old_variants = set(bins.loc[includes_watched, "variant"])
     old_variants = [variant for variant in selected if variant in all_old_variants]
     if not old_variants:
@@ -95,7 +95,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
 
 
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
-    """Plot the ratio of predicted probability to hit rate, the column "times", by rank."""
+    """Plot the ratio of predicted probability to hit rate by rank."""
     st.header(_("Overconfidence by rank"))
     text = _(
         "Predicted probability divided by the share that came true, at each rank. A calibrated recommender has 1. "
@@ -104,7 +104,7 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
     )
     st.caption(text)
     by_variant = split_by_recommender(by_rank, selected)
-    figure = plot_lines(by_variant, view.titles, "rank", "times", _("Rank"))
+    figure = plot_lines(by_variant, view.titles, "rank", "predicted_to_hit_ratio", _("Rank"))
     ranks = pd.concat(by_variant.values())["rank"]
     figure.add_scatter(x=[ranks.min(), ranks.max()], y=[1, 1], name=_("calibrated"), **REFERENCE_LINE)
     ratio_axis = log_axis(lambda ratio: f"{number(ratio, 'g')}×")

@@ -16,6 +16,7 @@ from recsys.evaluation import significance, tables
 # |margin| of `tables.rank_margins` → ratio between the ranks of the hidden film
 RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
 TIED = N_("tied")
+CHART_HEIGHT_PX = 330
 
 
 def show(view: EvaluationView) -> None:
@@ -88,16 +89,14 @@ def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
 def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> None:
     """Show for how many people each recommender ranks the hidden film higher. margins: `tables.rank_margins`."""
     st.header(_("Who ranks the hidden film higher?"))
-    n_left, n_right, n_even = tables.count_wins(margins)
+    n_left, n_right, n_tied = tables.count_wins(margins)
     titles = {"left": view.title(left), "right": view.title(right)}
     text = _(
-        (
-            "Number of people for whom the hidden film ranks higher: {left} {n_left:,}, {right} {n_right:,}, tied "
-            "{n_even:,}."
-        ),
+        "Number of people for whom the hidden film ranks higher: {left} {n_left:,}, {right} {n_right:,}, tied "
+        "{n_even:,}.",
         n_left=n_left,
         n_right=n_right,
-        n_even=n_even,
+        n_even=n_tied,
         **titles,
     )
     st.markdown(format.escape_markdown(text))
@@ -132,7 +131,7 @@ def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
             marker={"color": colour, "pattern_shape": pattern},
             hovertemplate="%{y}",
         )
-    set_layout(figure, 330).update_layout(showlegend=True)
+    set_layout(figure, CHART_HEIGHT_PX).update_layout(showlegend=True)
     figure.update_xaxes(tickvals=margins["margin"], ticktext=ticks, tickangle=0, tickfont={"size": 11})
-    top = 1.12 * max(margins["users"].max(), 1)  # with room for the numbers above the bars
-    return figure.update_yaxes(title=_("People"), range=[0, top])
+    axis_end = 1.12 * max(margins["users"].max(), 1)  # with room for the numbers above the bars
+    return figure.update_yaxes(title=_("People"), range=[0, axis_end])

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.evaluation import data
-from pages.evaluation.charts import error_bars, look
+from pages.evaluation.charts import ROWS_MARGIN_PX, ROWS_PADDING, error_bars, look
 from pages.evaluation.data import EvaluationView
 from pages.ui import cache, errors, film_cards, format
 from pages.ui.charts import GREY, log_axis, set_layout, show_chart
@@ -16,6 +16,7 @@ from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
 
 MAX_FILMS = 20  # newest films of the history
+ROW_HEIGHT_PX = 20
 
 
 def show(view: EvaluationView) -> None:
@@ -70,7 +71,7 @@ def describe_user(user: HeldOutUser) -> str:
 def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
     """Show which recommenders have the hidden film in their top ten, and a chart of `tables.ranks_of_user`."""
     st.header(_("Rank by recommender"))
-    in_top_ten = table.loc[table["found"], "title"].tolist()
+    in_top_ten = table.loc[table["is_hit"], "title"].tolist()
     text = _("None of {all} recommenders has the film in its top ten.", all=len(table))
     if in_top_ten:
         text = ngettext(
@@ -84,7 +85,8 @@ def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
     alt = ngettext(
         "Rank of {film} with {n} recommender", "Rank of {film} with each of {n} recommenders", len(table), film=film
     )
-    show_chart(plot_ranks(table), alt, table.assign(film=film), key)
+    numbers = table.assign(film=film).rename(columns={"is_hit": "found"})
+    show_chart(plot_ranks(table), alt, numbers, key)
     text = _(
         "Median rank over seeds on a logarithmic axis, with a bar from the best to the worst seed. "
         "The top ten are left of the dotted line."
@@ -108,7 +110,8 @@ def plot_ranks(table: pd.DataFrame) -> go.Figure:
             customdata=rows[["low", "high"]],
             hovertemplate="<b>%{text}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
         )
-    set_layout(figure, 110 + 20 * len(table)).update_layout(showlegend=False)
-    figure.add_vline(tables.MAX_FOUND_RANK + 0.5, line={"color": GREY, "width": 1, "dash": "dot"})
-    figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=[len(table) - 0.4, -0.6], zeroline=False)
+    set_layout(figure, ROWS_MARGIN_PX + ROW_HEIGHT_PX * len(table)).update_layout(showlegend=False)
+    figure.add_vline(tables.TOP_K + 0.5, line={"color": GREY, "width": 1, "dash": "dot"})
+    row_range = [len(table) - 1 + ROWS_PADDING, -ROWS_PADDING]  # reversed, so that row 0 is on top
+    figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=row_range, zeroline=False)
     return figure.update_xaxes(title=_("Rank"), **log_axis(lambda rank: number(rank, ",.0f"), min_exponent=0))

@@ -25,6 +25,10 @@ ORDER_TEXTS = {  # field "order" of the document of `file_order` → text
     "ascending": N_("In {data}, this is the order of the film numbers."),
     None: N_("In {data}, this order is neither that of the film numbers nor that of a hash table."),
 }
+HISTOGRAM_HEIGHT_PX = 300
+# chart with a row per recommender
+MARGIN_PX = 90  # above and below the rows, together
+ROW_HEIGHT_PX = 24
 TIED_COLOUR = LOOKS["Transformers"].colour
 
 
@@ -160,7 +164,7 @@ def plot_distances(table: pd.DataFrame) -> go.Figure:
             opacity=0.85,
             hovertemplate="%{y:.1%}",
         )
-    set_layout(figure, 300).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
+    set_layout(figure, HISTOGRAM_HEIGHT_PX).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
     figure.add_vline(x=0, line={"color": GREY, "dash": "dot", "width": 1.5})
     ticks = [_("earlier in the file"), "", _("later in the file")]
     figure.update_xaxes(
@@ -195,6 +199,6 @@ def plot_both_orders(table: pd.DataFrame) -> go.Figure:
             marker={"symbol": symbol, "size": 9, "color": colours},
             hovertemplate="%{y}: %{x:.4f}",
         )
-    set_layout(figure, 90 + 24 * len(table)).update_layout(showlegend=True)
+    set_layout(figure, MARGIN_PX + ROW_HEIGHT_PX * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure.update_xaxes(title="NDCG@10", rangemode="tozero")

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation.charts import LOOKS, MARGIN_PX, Look, error_bars, label_points
+from pages.evaluation.charts import LOOKS, MARGIN_PX, ROWS_MARGIN_PX, ROWS_PADDING, Look, error_bars, label_points
 from pages.ui import cache, format
 from pages.ui.charts import GREY, download_numbers, localize_table, log_axis, plot, set_layout
 from pages.ui.i18n import _, localize, number
@@ -17,7 +17,8 @@ from recsys.evaluation.studies import Chart, Study
 
 STUDY_HEIGHT_PX = 430  # MARGIN_PX included
 MAX_LABEL_LENGTH = 24  # characters in a line of a row label: half of the width of a phone
-ROW_PX = 26  # height of a row with one line and one mark
+ROW_HEIGHT_PX = 26  # height of a row with one line and one mark
+MIN_ROWS_CHART_HEIGHT_PX = 200  # ROWS_MARGIN_PX included
 EXTRA_LINE_PX = 15  # additional height for each further line of the label
 EXTRA_MARK_PX = 8  # additional height for each further mark of a row
 
@@ -50,8 +51,8 @@ def show(studies: list[Study], dataset: str) -> None:
         alt=_("All figures of the study"),
     )
     download_numbers(study.table, f"study-{study.name}")
-    if study.how:
-        st.caption(format.escape_markdown(localize(study.how)))
+    if study.method:
+        st.caption(format.escape_markdown(localize(study.method)))
 
 
 def translate_cell(value: Any) -> Any:
@@ -64,7 +65,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
-        # a group that is no family has a look by its position
+        # a group that is not a family gets the look with its index
         look = LOOKS.get(str(name), list(LOOKS.values())[position % len(LOOKS)])
         add_group(figure, chart, rows, str(name), look, position)
     if chart.label is not None:
@@ -124,13 +125,16 @@ def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) ->
     """Set the height and the order of the rows. If there are negative values, add a line at zero."""
     plotted = study.table[study.table[chart.y].notna()]
     labels = [wrapped_label(value) for value in plotted[chart.x].unique()]
-    height = sum(ROW_PX + EXTRA_MARK_PX * (n_groups - 1) + EXTRA_LINE_PX * label.count("<br>") for label in labels)
-    figure.update_layout(height=max(200, 110 + height), scattermode="group", scattergap=0.45)
+    rows_height_px = sum(
+        ROW_HEIGHT_PX + EXTRA_MARK_PX * (n_groups - 1) + EXTRA_LINE_PX * label.count("<br>") for label in labels
+    )
+    figure.update_layout(
+        height=max(MIN_ROWS_CHART_HEIGHT_PX, ROWS_MARGIN_PX + rows_height_px), scattermode="group", scattergap=0.45
+    )
     if study.table[chart.y].min() < 0:
         figure.add_vline(0, line={"color": GREY, "width": 1})
-    return figure.update_yaxes(
-        categoryorder="array", categoryarray=labels[::-1], title=None, range=[-0.6, len(labels) - 0.4]
-    )
+    row_range = [-ROWS_PADDING, len(labels) - 1 + ROWS_PADDING]
+    return figure.update_yaxes(categoryorder="array", categoryarray=labels[::-1], title=None, range=row_range)
 
 
 def wrapped_label(value: Any) -> str:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.evaluation import data
-from pages.evaluation.charts import error_bars, look
+from pages.evaluation.charts import ROWS_MARGIN_PX, ROWS_PADDING, error_bars, look
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import cache, errors, format
 from pages.ui.charts import set_layout, show_chart
@@ -28,6 +28,8 @@ GROUPING_TITLES = {
     "age": N_("Age in years"),
 }
 SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # forms of a Plotly symbol, for recommenders of one family
+ROW_HEIGHT_PX = 30  # without the marks
+MARK_HEIGHT_PX = 11  # additional height of a row for each recommender
 MARKS_HEIGHT = 0.5  # share of a row's height that the marks of all recommenders take up
 
 
@@ -100,7 +102,9 @@ def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_na
         )
     n_users = table.drop_duplicates("bucket").set_index("bucket")["users"]
     ticks = [f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n_users[bucket]) for bucket in buckets]
-    set_layout(figure, 110 + len(buckets) * (30 + 11 * len(variants))).update_layout(showlegend=True)
-    rows_axis = {"tickvals": list(row_by_bucket.values()), "ticktext": ticks, "range": [len(buckets) - 0.4, -0.6]}
+    height = ROWS_MARGIN_PX + len(buckets) * (ROW_HEIGHT_PX + MARK_HEIGHT_PX * len(variants))
+    set_layout(figure, height).update_layout(showlegend=True)
+    row_range = [len(buckets) - 1 + ROWS_PADDING, -ROWS_PADDING]  # reversed, so that row 0 is on top
+    rows_axis = {"tickvals": list(row_by_bucket.values()), "ticktext": ticks, "range": row_range}
     figure.update_yaxes(**rows_axis, showgrid=False, zeroline=False)
     return figure.update_xaxes(title=metric, rangemode="tozero")

@@ -34,6 +34,9 @@ MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so only the heat
 N_OPACITY_LEVELS = 8  # different opacities of lines
 MIN_LINE_WEIGHT = 0.02  # weaker attention has no line
 HOVER_TOP_K = 4  # films in a hover text
+# chart of lines, with a row for each token
+MARGIN_PX = 90  # above and below the rows, together
+ROW_HEIGHT_PX = 34
 
 
 @st.fragment
@@ -200,10 +203,10 @@ def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], posi
     )
     right_ends = {"mode": "markers", "marker": {"color": GREY, "size": 6}, "hoverinfo": "skip", "showlegend": False}
     figure.add_scatter(x=[1] * n, y=list(range(n)), yaxis="y2", **right_ends)
-    labels = common.tick_labels(result.labels, 15)
+    labels = common.tick_labels(result.labels, max_length=15)
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": labels, "range": [n - 0.5, -0.5], "automargin": True}
     return figure.update_layout(
-        height=90 + 34 * n,
+        height=MARGIN_PX + ROW_HEIGHT_PX * n,
         margin={"l": 0, "r": 0, "t": 36, "b": 0},
         legend={"orientation": "h", "y": 1.01, "yanchor": "bottom"},
         yaxis=axis,

@@ -21,10 +21,18 @@ from recsys.serving.predictor import Predictor
 
 MAX_TOKENS = 12  # a chart of the lesson shows only the newest tokens
 LINE_COLOURS = (ACCENT, SECOND_ACCENT, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
-# colour scales of heat maps
-AMOUNT_SCALE = [[0, "rgba(31, 154, 148, 0.05)"], [0.35, "rgba(31, 154, 148, 0.62)"], [1, "rgba(31, 154, 148, 1)"]]
-SIGNED_SCALE = [[0, SECOND_ACCENT], [0.5, "rgba(141, 140, 136, 0.08)"], [1, ACCENT]]
 BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
+
+
+def translucent(colour: str, opacity: float) -> str:
+    """Return a colour #rrggbb with an opacity, as a colour of Plotly."""
+    red, green, blue = bytes.fromhex(colour.removeprefix("#"))
+    return f"rgba({red}, {green}, {blue}, {opacity})"
+
+
+# colour scales of heat maps
+AMOUNT_SCALE = [[0, translucent(ACCENT, 0.05)], [0.35, translucent(ACCENT, 0.62)], [1, ACCENT]]
+SIGNED_SCALE = [[0, SECOND_ACCENT], [0.5, translucent(GREY, 0.08)], [1, ACCENT]]
 
 
 @dataclass(frozen=True)

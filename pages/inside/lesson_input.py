@@ -18,6 +18,9 @@ from recsys.serving.insight import attention, embedding_map
 
 N_NEIGHBOURS = 5
 MAX_DISTANCE = 15  # in films, in each direction of the chart of the position bias
+# heat map with a row for each token
+MARGIN_PX = 70  # above and below the rows, together
+ROW_HEIGHT_PX = 22
 PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, text about the paper, about this network
     "relative_bias": (
         N_("Order"),
@@ -198,7 +201,7 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
     scale_end = float(np.quantile(np.abs(values), 0.98)) or 1.0  # with the maximum, outliers would make the rest pale
     figure = common.heat_map(
         values,
-        70 + 22 * len(values),
+        MARGIN_PX + ROW_HEIGHT_PX * len(values),
         "<b>%{customdata}</b><br>%{z:+.3f}",
         np.broadcast_to(names[:, None], values.shape),
         colorscale=SIGNED_SCALE,

@@ -9,14 +9,18 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.inside import common
-from pages.inside.common import BARE_AXIS, MAX_TOKENS, Lesson
+from pages.inside.common import BARE_AXIS, MAX_TOKENS, Lesson, translucent
 from pages.ui import charts, film_cards
+from pages.ui.charts import ACCENT
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, ngettext, number
 from recsys.serving.insight.bert4rec_steps import layer_predictions
 
 MAX_FILMS = 6  # films that get the most attention in a head
 N_PREDICTIONS = 4  # predicted films after each layer
+# heat map with a row for each head
+MARGIN_PX = 150  # above and below the rows, together
+ROW_HEIGHT_PX = 46
 
 
 def self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
@@ -41,6 +45,7 @@ def self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
 def show_mask_attention(lesson: Lesson) -> None:
     """Show the attention of the mask in one head, with its computation."""
     with st.container(horizontal=True, gap="medium"):
+        # the result of `choose_index` is None if there is only one
         layer = common.choose_index("layer", lesson.n_layers, allow_all=False) or 0
         head = common.choose_index("head", lesson.n_heads, allow_all=False) or 0
     table = mask_attention(lesson, layer, head)
@@ -148,19 +153,19 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
     labels = np.broadcast_to(np.array([common.plotly_text(label) for label in newest.columns], object), newest.shape)
     figure = common.heat_map(
         newest.div(row_max, axis=0).to_numpy(),
-        height=150 + 46 * len(newest),
+        height=MARGIN_PX + ROW_HEIGHT_PX * len(newest),
         hover="%{y}<br><b>%{customdata[0]}</b><br>%{customdata[1]:.1%}",
         customdata=np.stack([labels, newest.to_numpy(object)], -1),
         y=list(newest.index),
         text=[[number(share, ".0%") if share >= 0.005 else "" for share in row] for row in newest.to_numpy()],
         texttemplate="%{text}",
         textfont={"color": "white" if st.context.theme.type == "dark" else "black"},
-        colorscale=[[0, "rgba(31, 154, 148, 0.05)"], [1, "rgba(31, 154, 148, 0.6)"]],
+        colorscale=[[0, translucent(ACCENT, 0.05)], [1, translucent(ACCENT, 0.6)]],
         zmin=0,
         xgap=2,
         ygap=2,
     )
-    ticks = common.tick_labels(newest.columns, 14)
+    ticks = common.tick_labels(newest.columns, max_length=14)
     figure.update_xaxes(**BARE_AXIS, tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=-60)
     return figure.update_yaxes(**BARE_AXIS)
 

@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside import common
-from pages.inside.common import BARE_AXIS, SIGNED_SCALE
+from pages.inside.common import BARE_AXIS, SIGNED_SCALE, translucent
 from pages.ui import cache, charts, errors, recommenders
+from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
@@ -25,9 +26,9 @@ TICK_STEP = 5  # films between two labels of an axis
 MAX_GENRES_WITH_CELL_TEXT = 8
 MIN_COLOUR_RATIO = 1.25  # the colour scale ends at this ratio or a higher one, so that noise stays pale
 PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays readable
-    [0, "rgba(217, 119, 47, 0.65)"],
-    [0.5, "rgba(141, 140, 136, 0.08)"],
-    [1, "rgba(31, 154, 148, 0.65)"],
+    [0, translucent(SECOND_ACCENT, 0.65)],
+    [0.5, translucent(GREY, 0.08)],
+    [1, translucent(ACCENT, 0.65)],
 ]
 
 
@@ -183,8 +184,8 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
                     "genre: {same:.2f}×. Median between genres: {other:.2f}×.",
                     layer=name,
                     model=cache.recommender_title(predictor),
-                    same=rows.loc[within_genre, "times"].median(),
-                    other=rows.loc[~within_genre, "times"].median(),
+                    same=rows.loc[within_genre, "ratio"].median(),
+                    other=rows.loc[~within_genre, "ratio"].median(),
                 )
                 common.plot(genre_chart(rows, scale_end, st.context.theme.type == "dark"), alt, f"genres-{layer - 1}")
                 title = _("attention between genres in {layer}", layer=name)
@@ -223,14 +224,14 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
     """Return the ratios of `GenreAttention.table` as text, with a row for each attending genre."""
     genres = list(dict.fromkeys(table["from"]))
     names = [display_tag(genre) for genre in genres]
-    ratios = table["times"].to_numpy().reshape(len(genres), -1)
+    ratios = table["ratio"].to_numpy().reshape(len(genres), -1)
     pivot = pd.DataFrame(ratios, pd.Index(names, name=_("Attends to …")), names)
     return pivot.map(lambda ratio: _("too few people") if np.isnan(ratio) else _("{times:.2f}×", times=ratio))
 
 
 def colour_values(table: pd.DataFrame) -> pd.Series:
     """Return the log ratio of each cell: 0 if the 95% interval includes 1, NaN for too few people or a ratio of 0."""
-    ratio = table["times"]
+    ratio = table["ratio"]
     log_ratio = np.log(ratio.where(ratio > 0))
     is_significant = (table["low"] > 1) | (table["high"] < 1)
     return log_ratio.where(is_significant | ratio.isna(), 0.0)
@@ -246,13 +247,13 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
     has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
     hover_texts = [
         _("too few people")
-        if np.isnan(row.times)
-        else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.times, low=row.low, high=row.high)
+        if np.isnan(row.ratio)
+        else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.ratio, low=row.low, high=row.high)
         for row in table.itertuples()
     ]
     cells: dict[str, Any] = {"colorscale": SIGNED_SCALE}
     if has_cell_text:
-        cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["times"]]
+        cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["ratio"]]
         cells = {
             "colorscale": PALE_SCALE,
             "text": np.array(cell_texts, object).reshape(n, n),

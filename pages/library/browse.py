@@ -78,7 +78,8 @@ def open_first_page() -> None:
 def matching_films(library: Library, text: str, order: str) -> list[int]:
     """Return the numbers of the films that match the filters and the search text.
 
-    If no title matches the text well, films with similar titles are returned. A caption reports a missing film.
+    If no title matches the text well, films with similar titles are returned. If the data set lacks the film that the
+    text names, show a caption.
     """
     query = filters.query(order)
     if not text:
@@ -142,10 +143,10 @@ def show_card(library: Library, number: int) -> None:
     film = catalog.films[number]
     if number < library.dataset.n_items:
         n_viewers, mean = int(library.n_viewers[number]), float(library.mean_stars[number])
-        facts = ngettext("{n:,} person", "{n:,} people", n_viewers)
+        viewers_and_stars = ngettext("{n:,} person", "{n:,} people", n_viewers)
         if not math.isnan(mean):
-            facts += ", " + _("{mean:.1f} stars", mean=mean)
-        st.html(film_cards.library_card(film, [facts], film_links(catalog, number)))
+            viewers_and_stars += ", " + _("{mean:.1f} stars", mean=mean)
+        st.html(film_cards.library_card(film, [viewers_and_stars], film_links(catalog, number)))
     else:  # an infrequent film
         min_ratings, tag = datasets.min_ratings(library.dataset.name), _("No ratings")
         if min_ratings > 1:

@@ -17,6 +17,9 @@ from recsys.data.statistics import Lengths, LongTail, Size, Statistics
 
 CHART_HEIGHT_PX = 300
 GAPS_HEIGHT_PX = 240
+# chart with a row for each genre
+MARGIN_PX = 90  # above and below the rows, together
+ROW_HEIGHT_PX = 22
 DOTTED_LINE = {"color": GREY, "dash": "dot", "width": 1.5}
 GAP_TITLES = {
     "the same second": N_("The same second"),
@@ -49,7 +52,7 @@ def show(dataset: Dataset) -> None:
     ]
     film_charts: list[tuple[str, Plot, pd.DataFrame, str]] = [
         (_("How ratings are spread over films"), partial(plot_long_tail, tail), tail.curve, "long-tail"),
-        (_("When the films were made"), partial(plot_decades, stats.years), stats.years, "decades"),
+        (_("When the films were made"), partial(plot_decades, stats.decades), stats.decades, "decades"),
         (_("Genres"), partial(plot_genres, stats.genres), stats.genres, "genres"),
     ]
     for column, charts in zip(st.columns(2, gap="large"), (people_charts, film_charts), strict=True):
@@ -197,19 +200,20 @@ def plot_gaps(table: pd.DataFrame, is_movielens: bool) -> tuple[str, go.Figure]:
 
 def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
     """Plot the Lorenz curve, points for the most watched 1%, 10% and 20% of films, and the line of equal popularity."""
-    curve, hover = tail.curve, _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
+    curve, share_of_top = tail.curve, tail.rating_share_of_top
+    hover = _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
     figure = new_figure()
     equal_name = _("if all films were watched equally often")
     figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", name=equal_name, line=DOTTED_LINE, hoverinfo="skip")
     line = {"color": ACCENT, "width": 2.5}
     figure.add_scatter(
-        x=curve["films"], y=curve["events"], mode="lines", name=_("actual"), line=line, hovertemplate=hover
+        x=curve["films"], y=curve["ratings"], mode="lines", name=_("actual"), line=line, hovertemplate=hover
     )
     figure.add_scatter(
-        x=list(tail.top),
-        y=list(tail.top.values()),
+        x=list(share_of_top),
+        y=list(share_of_top.values()),
         mode="markers+text",
-        text=[f"{number(films, '.0%')} → {number(ratings, '.0%')}" for films, ratings in tail.top.items()],
+        text=[f"{number(films, '.0%')} → {number(ratings, '.0%')}" for films, ratings in share_of_top.items()],
         textposition="middle right",
         textfont={"size": 12},
         marker={"color": ACCENT, "size": 9},
@@ -219,14 +223,13 @@ def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
     figure.update_layout(showlegend=True)
     figure.update_xaxes(title=_("Share of the films, most watched first"), tickformat=".0%", range=[-0.01, 1.01])
     figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%", rangemode="tozero")
-    top_1, top_10, top_20 = tail.top.values()
     sentence = _(
         "The most watched 1% of the films have {top_1:.0%} of all ratings, the top 10% have {top_10:.0%}, and the "
         "top 20% have {top_20:.0%}. The Gini coefficient is {gini:.2f}. It is 0 if all films are watched equally "
         "often, and near 1 if one film has all ratings.",
-        top_1=top_1,
-        top_10=top_10,
-        top_20=top_20,
+        top_1=share_of_top[0.01],
+        top_10=share_of_top[0.1],
+        top_20=share_of_top[0.2],
         gini=tail.gini,
     )
     return sentence, figure
@@ -235,7 +238,7 @@ def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
 def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the shares of the films and of the ratings by decade of the film."""
     figure = new_figure()
-    for column, colour, name in (("films", GREY, _("share of films")), ("events", ACCENT, _("share of ratings"))):
+    for column, colour, name in (("films", GREY, _("share of films")), ("ratings", ACCENT, _("share of ratings"))):
         share = table[column] / max(1, table[column].sum())
         hover = _("{decade}s", decade="%{x}") + ": %{y:.1%}"
         figure.add_bar(x=table["decade"], y=share, name=name, marker={"color": colour}, hovertemplate=hover)
@@ -243,7 +246,7 @@ def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     figure.update_xaxes(title=_("Decade"), dtick=10 if len(table) < 8 else 20)
     figure.update_yaxes(tickformat=".0%")
     by_decade = table.set_index("decade")
-    film_decade, rating_decade = by_decade["films"].idxmax(), by_decade["events"].idxmax()
+    film_decade, rating_decade = by_decade["films"].idxmax(), by_decade["ratings"].idxmax()
     if film_decade == rating_decade:
         return _(
             "The {decade}s have the most films, and their films have the most ratings.", decade=film_decade
@@ -260,21 +263,20 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the shares of the films and of the ratings by genre, the most watched genre on top."""
     figure, names = go.Figure(), [format.display_tag(genre) for genre in table["genre"]]
     line = {"mode": "lines", "line": {"color": GREY, "width": 1.5}, "showlegend": False, "hoverinfo": "skip"}
-    for name, film_share, rating_share in zip(names, table["films"], table["events"], strict=True):
+    for name, film_share, rating_share in zip(names, table["films"], table["ratings"], strict=True):
         figure.add_scatter(x=[film_share, rating_share], y=[name, name], **line)
     for column, colour, symbol, title in (
         ("films", GREY, "circle-open", _("share of films")),
-        ("events", ACCENT, "circle", _("share of ratings")),
+        ("ratings", ACCENT, "circle", _("share of ratings")),
     ):
         marker = {"color": colour, "symbol": symbol, "size": 10}
         figure.add_scatter(
             x=table[column], y=names, mode="markers", name=title, marker=marker, hovertemplate="%{y}: %{x:.1%}"
         )
-    height_px = 90 + 22 * len(table)
-    set_layout(figure, height_px).update_layout(showlegend=True)
+    set_layout(figure, MARGIN_PX + ROW_HEIGHT_PX * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(tickformat=".0%", rangemode="tozero")
-    excess = table["events"] - table["films"]  # share of the ratings minus share of the films
+    excess = table["ratings"] - table["films"]  # share of the ratings minus share of the films
     sentence = _(
         "{top} has the most ratings. Relative to its share of the films, {over} is watched most and {under} least. A "
         "film counts for each of its genres.",

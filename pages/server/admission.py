@@ -8,11 +8,12 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recsys import monitoring
 
 STREAM = "/_stcore/stream"  # WebSocket of an open page
-MAX_VISITORS = 150  # each uses about 5 MB and four of the 1,024 files that a process may open
-VISITORS_VARIABLE = "NEXTREEL_VISITORS"  # environment variable with a limit that replaces MAX_VISITORS
+MAX_OPEN_PAGES = 150  # each uses about 5 MB and four of the 1,024 files that a process may open
+LIMIT_VARIABLE = "NEXTREEL_VISITORS"  # environment variable with a limit that replaces MAX_OPEN_PAGES
 RETRY_SECONDS = 15
-BUSY = f"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="{RETRY_SECONDS}">
-<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">
+BUSY_PAGE_HTML = f"""<!doctype html><html lang="en"><meta charset="utf-8">
+<meta http-equiv="refresh" content="{RETRY_SECONDS}"><meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
 <title>NextReel</title><style>body{{display:grid;place-content:center;min-height:90vh;text-align:center;font-family:sans-serif;padding:1rem}}
 </style><h1>Full house</h1>
 <p>All seats are taken at the moment. This page tries again every {RETRY_SECONDS} seconds.</p>
@@ -20,39 +21,39 @@ BUSY = f"""<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv
 
 
 class Admission:
-    """ASGI middleware that answers 503 for further pages while `max_visitors` pages are open."""
+    """ASGI middleware that answers 503 for further pages while `max_pages` pages are open."""
 
-    def __init__(self, app: ASGIApp, max_visitors: int | None = None) -> None:
+    def __init__(self, app: ASGIApp, max_pages: int | None = None) -> None:
         self.app = app
-        text = os.environ.get(VISITORS_VARIABLE, "")  # ignored if it is not a positive number
+        text = os.environ.get(LIMIT_VARIABLE, "")  # ignored if it is not a positive number
         limit = int(text) if text.isdecimal() else 0
-        self.max_visitors = max_visitors or limit or MAX_VISITORS
-        self.n_open = 0
-        monitoring.register_gauge("visitors", lambda: self.n_open)
+        self.max_pages = max_pages or limit or MAX_OPEN_PAGES
+        self.n_open_pages = 0
+        monitoring.register_gauge("open_pages", lambda: self.n_open_pages)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
         if scope["type"] == "websocket" and scope["path"].endswith(STREAM):
             await self._visit(scope, receive, send)
-        elif self.n_open >= self.max_visitors and _is_page(scope):
-            monitoring.count("visitors_refused")
-            response = HTMLResponse(BUSY, 503, {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"})
-            await response(scope, receive, send)
+        elif self.n_open_pages >= self.max_pages and _is_page(scope):
+            monitoring.count("pages_refused")
+            headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
+            await HTMLResponse(BUSY_PAGE_HTML, 503, headers)(scope, receive, send)
         else:
             await self.app(scope, receive, send)
 
     async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Count a page while it is open, or close its connection if there are too many."""
-        if self.n_open >= self.max_visitors:
-            monitoring.count("visitors_refused")
+        if self.n_open_pages >= self.max_pages:
+            monitoring.count("pages_refused")
             await receive()  # ASGI: "websocket.connect" is read before the connection is closed
             await send({"type": "websocket.close", "code": 1013, "reason": "busy"})  # 1013: try again later
             return
-        self.n_open += 1
+        self.n_open_pages += 1
         try:
             await self.app(scope, receive, send)
         finally:
-            self.n_open -= 1
+            self.n_open_pages -= 1
 
 
 def _is_page(scope: Scope) -> bool:

@@ -23,7 +23,7 @@ from recsys.serving.search.search import TitleIndex
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-DEFAULT_MODEL = "bert4rec"
+DEFAULT_MODEL = "bert4rec"  # on pages about networks; `predictors.default` is the default for recommendations
 MAX_PREDICTORS = 150  # all recommenders for three data sets
 _loaded: set[tuple[str, ...]] = set()  # keys of `_spinner` that this server process has loaded
 

@@ -13,7 +13,7 @@ from pages.ui.visitor import visitor
 from recsys import paths
 from recsys.errors import Message, RecsysError
 
-MAX_ERRORS = 3  # errors about files outside an expander
+MAX_OPEN_ERRORS = 3  # file errors that are shown without an expander
 
 
 @contextmanager
@@ -55,8 +55,8 @@ def _starts_with_name(message: Message) -> bool:
 
 
 def show_file_errors(errors: Sequence[RecsysError]) -> None:
-    """Show errors about files. If there are more than MAX_ERRORS, all are in an expander."""
-    is_collapsed = len(errors) > MAX_ERRORS
+    """Show errors about files. If there are more than MAX_OPEN_ERRORS, all are in an expander."""
+    is_collapsed = len(errors) > MAX_OPEN_ERRORS
     title = ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(errors))
     with st.expander(title, icon=":material/broken_image:") if is_collapsed else nullcontext():
         for error in errors:
@@ -70,7 +70,7 @@ def show_command(command: str) -> None:
 
 
 def hide_paths(text: str) -> str:
-    """Return a text. On a public server, its folders are replaced, so that visitors do not see them."""
+    """Replace the folders in a text on a public server, so that visitors do not see them."""
     if not paths.is_public():
         return text
     replacements = {sys.executable: "python", str(paths.home()): "$RECSYS_HOME", str(paths.REPOSITORY): "."}

@@ -28,18 +28,19 @@ TRAIN_PAGE = "5_train.py"
 TRAIN_MENU_KEY = "train_model"  # widget key of the menu of recommenders on Train
 MAX_COMPARED = 6  # recommenders on Compare
 COMPARED = (  # Compare selects the first MAX_COMPARED of these recommenders that answer within seconds
-    *("bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular"),
-    *("markov", "item-knn", "user-knn", "content-tfidf"),
-)
+    "bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular", "markov", "item-knn", "user-knn",
+    "content-tfidf",
+)  # fmt: skip
 MAX_AUTOMATIC_SECONDS = 10.0  # longest fit that starts when the recommender is chosen
-MAX_SECONDS = 60.0  # longest fit that a visitor can start with a button; a public server has no such button
+MAX_CLICK_SECONDS = 60.0  # longest fit that a visitor can start with a button; a public server has no such button
 MAX_QUICK_TITLES = 4  # recommenders that are suggested in place of one that is not ready
-WAIT_BEFORE_PROGRESS = 1.5  # seconds that a page waits for a fit before it shows the progress
+MAX_WAIT_SECONDS = 1.5  # time that a page waits for a fit before it shows the progress
 SENTENCE_MODEL = "content-sentence"
 # durations of fits, measured on ML-1M and the built-in data set, on a busy machine with two cores
 BASE_SECONDS = 0.5  # constant part of each fit
-SECONDS_PER_MILLION_RATINGS = {"bpr-mf": 12.0, "ials": 11.0, "mf-explicit": 9.0, "item-knn": 2.5}
-SECONDS_PER_MILLION_RATINGS |= {"ease": 1.0, "markov": 1.0}
+SECONDS_PER_MILLION_RATINGS = {
+    "bpr-mf": 12.0, "ials": 11.0, "mf-explicit": 9.0, "item-knn": 2.5, "ease": 1.0, "markov": 1.0,
+}  # fmt: skip
 DEFAULT_SECONDS_PER_MILLION_RATINGS = 0.3  # of other recommenders
 SECONDS_PER_THOUSAND_FILMS = {SENTENCE_MODEL: 14.0, "content-tfidf": 0.1, "content-fields": 0.1}
 DEFAULT_SECONDS_PER_THOUSAND_FILMS = 0.02  # of other recommenders
@@ -145,7 +146,7 @@ def _find_state(name: str, dataset_name: str) -> State:
     if predictors.missing_models(name, dataset_name):
         return State.UNTRAINED
     duration = fit_seconds(name, cache.dataset(dataset_name))
-    if duration > (MAX_AUTOMATIC_SECONDS if paths.is_public() else MAX_SECONDS):
+    if duration > (MAX_AUTOMATIC_SECONDS if paths.is_public() else MAX_CLICK_SECONDS):
         return State.TOO_SLOW
     return State.QUICK if duration <= MAX_AUTOMATIC_SECONDS else State.NEEDS_CLICK
 
@@ -182,13 +183,13 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
 
     The page shows the progress of the fit, or how to fit or train the recommender. A QUICK fit starts automatically.
 
-    wait: Seconds to wait for a running fit before its progress is shown. None: WAIT_BEFORE_PROGRESS.
+    wait: Seconds to wait for a running fit before its progress is shown. None: MAX_WAIT_SECONDS.
     """
     model_state, task = state(name, dataset.name), find_fit(name, dataset.name)
     if model_state is State.QUICK and task is None:
         start([name], dataset)
         task = find_fit(name, dataset.name)
-    if task and not task.wait(WAIT_BEFORE_PROGRESS if wait is None else wait):
+    if task and not task.wait(MAX_WAIT_SECONDS if wait is None else wait):
         title = cache.recommender_title(cache.all_recommenders()[name])
         duration = format_duration(fit_seconds(name, dataset))
         text = _("Preparing {model} ({time})", model=title, time=duration)
@@ -199,7 +200,8 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         retry = partial(restart, name, dataset)
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None
-    is_fitted = task and not task.is_cancelled  # then `model_state` may be outdated, or the fit could not be stored
+    # after a fit, `model_state` may be outdated, or still QUICK because the fit could not be stored
+    is_fitted = task and not task.is_cancelled
     if model_state is State.READY or is_fitted:
         with errors.show_errors():
             return cache.load_predictor(name, dataset.name)

@@ -282,7 +282,7 @@ def _show_review(importing: ImportState, dataset: Dataset, parts: list[Imported]
     review = importing.review
     watched = review.watched(importing.choices)
     _show_summary(review, watched, dataset, importing.has_files)
-    if review.unsure:
+    if review.unsure_positions:
         _show_uncertain(importing, review, dataset)
     _show_tables(importing, review, dataset)
     if watched and importing.has_files:
@@ -311,7 +311,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, 
     methods = ", ".join(_(phrase, n=counts[method]) for method, phrase in MATCH_TEXTS.items() if counts[method])
     st.markdown(f"{text}: {methods}." if methods else f"{text}.")
     notes = []
-    if has_files and (n_undated := sum(not film.dated for film in watched)):
+    if has_files and (n_undated := sum(not film.is_dated for film in watched)):
         note = ngettext(
             "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first if it has none.",
             (
@@ -337,7 +337,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, 
 
 def _show_uncertain(importing: ImportState, review: Review, dataset: Dataset) -> None:
     """Render a menu of possible matches for each uncertain film, in pages."""
-    positions = review.unsure  # in `review.films`
+    positions = review.unsure_positions  # in `review.films`
     label = ngettext("Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(positions))
 
     def label_match(number: int | None) -> str:
@@ -439,17 +439,17 @@ def watch_note(film: Film) -> str:
     """Return sentences about the watch dates and half stars of a film of an imported history, or ""."""
     watched = visitor().current.watch_dates.get(session.film_key(film))
     notes = []
-    if watched and watched.dated and watched.last:
-        day = _format_day(watched.last)
+    if watched and watched.is_dated and watched.last_date:
+        day = _format_day(watched.last_date)
         notes.append(
             _("Watched on {date}.", date=day)
-            if watched.times == 1
+            if watched.n_viewings == 1
             else ngettext(
-                "Watched {n} time, last on {date}.", "Watched {n} times, last on {date}.", watched.times, date=day
+                "Watched {n} time, last on {date}.", "Watched {n} times, last on {date}.", watched.n_viewings, date=day
             )
         )
-    elif watched and watched.times > 1:
-        notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.times))
+    elif watched and watched.n_viewings > 1:
+        notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.n_viewings))
     stars = session.rating(film)
     if stars and stars % 1:  # `my_list` shows only whole stars
         notes.append(_("You gave it {stars:.1f} stars.", stars=stars))

@@ -88,21 +88,21 @@ def _show_results(ranks: FilmRanks, n_films: int) -> None:
         "median rank."
     )
     st.caption(text)
-    charts.download_numbers(rows, "last-films-guessed")
+    charts.download_numbers(rows.rename(columns={"hits": "found"}), "last-films-guessed")
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
     """Return Markdown about the best recommender, and whether its interval overlaps with others. rows: `hit_table`."""
     k, best = list_comparison.TOP_K, rows.iloc[0]
-    if not best.found:
+    if not best.hits:
         return ngettext(
             "No recommender had your last film in its top {k}.",
             "No recommender had any of your last {n} films in its top {k}.",
             n_films,
             k=k,
         )
-    n_ties = int((rows["found"] == best.found).sum()) - 1
-    fields = {"best": format.escape_markdown(_(best.recommender)), "k": k, "hits": best.found}
+    n_ties = int((rows["hits"] == best.hits).sum()) - 1
+    fields = {"best": format.escape_markdown(_(best.recommender)), "k": k, "hits": best.hits}
     text = (
         ngettext(
             "**{best}** and {ties} more had your last film in their top {k}.",
@@ -148,7 +148,7 @@ def _table(rows: pd.DataFrame, n_films: int) -> Styler:
 
     cells = []
     for row in rows.itertuples():
-        title, hits = format.escape_markdown(_(row.recommender)), _("{hits} of {n}", hits=row.found, n=n_films)
+        title, hits = format.escape_markdown(_(row.recommender)), _("{hits} of {n}", hits=row.hits, n=n_films)
         interval = f"{number(row.low, '.0%')} – {number(row.high, '.0%')}"
         median = format_rank(row.median)
         if not pd.isna(row.best):  # there are enough films for an interval of the median, from `best` to `worst`
@@ -157,7 +157,7 @@ def _table(rows: pd.DataFrame, n_films: int) -> Styler:
     k = list_comparison.TOP_K
     headings = [_("Recommender"), _("In its top {k}", k=k), _("95% interval"), _("NDCG@{k}", k=k), _("Median rank")]
     table = pd.DataFrame(cells, columns=headings).set_index(headings[0])
-    bars = [interval_bar(row.low, row.found / n_films, row.high) for row in rows.itertuples()]
+    bars = [interval_bar(row.low, row.hits / n_films, row.high) for row in rows.itertuples()]
     return table.style.apply(lambda _column: bars, subset=[headings[2]])
 
 

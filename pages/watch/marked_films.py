@@ -11,34 +11,36 @@ from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
 from pages.ui.widgets import button
 from recsys.data.dataset import Dataset
 
+FILTERS_KEY = "filters_open"  # key of the popover with the filters, in the same row
+
 
 @dataclass(frozen=True)
-class MarkTexts:
-    """Texts of the popover with the films that have a mark."""
+class MarkPopover:
+    """Texts, key and icon of the popover with the films that have a mark."""
 
-    label: str  # of the popover
+    label: str
     caption: str
-    remove: str  # label of the button that removes the mark
-    open_key: str  # key of the popover
+    remove_label: str  # of the button that removes the mark
+    key: str
     icon: str
 
 
-TEXTS = {
-    LATER: MarkTexts(
+POPOVERS = {
+    LATER: MarkPopover(
         N_("Watch later · {n}"),
         N_("Your “Watch later” list. “Share” exports it with your films."),
         N_("Remove {film}"),
         "later_open",
         "bookmark",
     ),
-    WATCHED_BEFORE: MarkTexts(
+    WATCHED_BEFORE: MarkPopover(
         N_("Seen · {n}"),
         N_("These films are not recommended to you. They are not treated as films that you watched recently."),
         N_("Recommend {film} again"),
         "seen_open",
         "visibility",
     ),
-    NOT_INTERESTED: MarkTexts(
+    NOT_INTERESTED: MarkPopover(
         N_("Not for me · {n}"),
         N_(
             "These films are not recommended to you, and films like them rank lower. To take back the last one, you "
@@ -53,35 +55,35 @@ TEXTS = {
 
 def popovers(dataset: Dataset) -> None:
     """Render a popover for each mark that at least one film has."""
-    for mark, texts in TEXTS.items():
-        items = getattr(visitor().current, mark)
+    for mark, popover in POPOVERS.items():
+        items = getattr(visitor().current, mark)  # a mark is the name of a field of `ListState`
         if items:
-            panel = page.stable_popover(_(texts.label, n=len(items)), texts.open_key, texts.icon)
+            panel = page.stable_popover(_(popover.label, n=len(items)), popover.key, popover.icon)
             if panel.open:
-                with panel, page.popover_content(texts.open_key):
-                    st.caption(_(texts.caption))
-                    _show_films(dataset, items, mark, texts)
+                with panel, page.popover_content(popover.key):
+                    st.caption(_(popover.caption))
+                    _show_films(dataset, items, mark, popover.remove_label)
 
 
-def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str, texts: MarkTexts) -> None:
+def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str, remove_label: str) -> None:
     """Render a remove button for each film, and an Add button for each film to watch later.
 
-    Both buttons remove the film from the popover, and the focus moves to the next film.
+    Both buttons remove the film from the popover. The focus moves to the next film or, if none is left, to the filters.
     """
 
     def remove(item: int, next_keys: list[str]) -> None:
         session.unmark_film(item, mark)
-        browser.focus_on(*next_keys, "filters_open")
+        browser.focus_on(*next_keys, FILTERS_KEY)
 
     def add(item: int, next_keys: list[str]) -> None:
         session.add_film(item)
-        browser.focus_on(*next_keys, "filters_open")
+        browser.focus_on(*next_keys, FILTERS_KEY)
 
     for position, item in enumerate(items):
         name = escape_markdown(dataset.catalog.films[item].label)
         next_keys = [f"back-{other}" for other in items[position + 1 :] + items[:position]]
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            button(_(texts.remove, film=name), f"back-{item}", "undo", remove, item, next_keys, type="tertiary")
+            button(_(remove_label, film=name), f"back-{item}", "undo", remove, item, next_keys, type="tertiary")
             if mark == LATER and item not in visitor().current.films:
                 label = _("Add *{film} to your films*", film=name)
                 button(label, f"watched-{item}", "add", add, item, next_keys, type="tertiary")

@@ -17,6 +17,7 @@ from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import choice, list_kinds, marked_films, posters
+from pages.watch.marked_films import FILTERS_KEY
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
 from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters, film_features
@@ -269,9 +270,9 @@ def _filters() -> Filters:
 def _filter_popover(dataset: Dataset) -> None:
     """Render the filters in a popover, and a reset button beside it."""
     n_active = len(_filters().active)
-    panel = page.filter_popover("filters_open", n_active)
+    panel = page.filter_popover(FILTERS_KEY, n_active)
     if panel.open:
-        with panel, page.popover_content("filters_open"):
+        with panel, page.popover_content(FILTERS_KEY):
             _filter_controls(film_features(dataset))
     if n_active:
         button("*" + _("Reset filters") + "*", "reset", "filter_alt_off", _reset_filters, type="tertiary")
@@ -341,7 +342,7 @@ def _language_name(code: str) -> str:
 
 def _reset_filters() -> None:
     st.session_state.filters = Filters()
-    browser.focus_on("filters_open")
+    browser.focus_on(FILTERS_KEY)
 
 
 def _explain_empty_list(dataset: Dataset, request: Request) -> None:

@@ -123,15 +123,14 @@ def table(changes: list[RankChange], catalog_films: list[Film]) -> str:
                 "{before} → {after}", before=format.precise_percent(before), after=format.precise_percent(after)
             )
             if (change in rank_rises and after < before) or (change in rank_falls and after > before):
-                css_class = "mixed"
-                if film_change.before.rank and film_change.after.rank:  # else the film was or is not available
-                    text += _(", but more likely") if after > before else _(", but less likely")
+                css_class = "mixed"  # not for an excluded film: its probability is 0
+                text += _(", but more likely") if after > before else _(", but less likely")
         label = escape(catalog_films[film_change.item].label)
-        film = f'<b>{label}</b><span class="nr-quiet">{escape(text)}</span>'
+        film_html = f'<b>{label}</b><span class="nr-quiet">{escape(text)}</span>'
         rows += (
             f'<li class="nr-line nr-{css_class}">'
             f'<span class="nr-mark" aria-hidden="true">{ICONS[change]}</span>'
-            f'<span class="nr-text">{film}</span><span class="nr-figures">{escape(percentages)}</span></li>'
+            f'<span class="nr-text">{film_html}</span><span class="nr-figures">{escape(percentages)}</span></li>'
         )
     return f'<ol class="nr-shifts">{rows}</ol>'
 

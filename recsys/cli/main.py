@@ -24,7 +24,7 @@ COMMANDS = {  # name: (module of recsys.cli with an `options.Command` of this na
     "app": ("app", "open the app in a window or in the browser"),
     "prepare": ("data", "download and fit in advance what visitors of a public server need"),
 }
-DISK_ERRORS = {  # the disk is full or limited, access is denied, or a part of the path is no folder
+DISK_ERRORS = {  # the disk is full or limited, access is denied, or a part of the path is not a folder
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP,
 }  # fmt: skip
 

@@ -58,7 +58,7 @@ def recommend(
     if out:
         users.check_format(out)  # before the long computation
     filters = Filters(hide_seen=not keep_seen)
-    with Terminal(model or "") as report:
+    with Terminal(title=model or "") as report:
         data = datasets.ensure(dataset, report)
         model = model or predictor.default(data.name)
         user_row = None if user is None else users.user_row(data, user)
@@ -93,7 +93,10 @@ def recommend(
 
 
 def read_history(path: Path) -> bytes:
-    """Return the content of a history file, at most one byte more than the import accepts."""
+    """Return the content of a history file.
+
+    At most one byte more than the import accepts is read, so that the import can reject a file that is too large.
+    """
     from recsys.data.dataset import read_errors
     from recsys.data.history_import.entries import MAX_FILE_BYTES
 

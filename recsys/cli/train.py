@@ -12,11 +12,12 @@ from recsys.config import NonNegative, Seed, config_class
 from recsys.progress import ProgressCallback, Terminal, print_json
 
 Config = TypeVar("Config")
+ADDED_DATASET_HELP = "another MovieLens set on this computer, whose users are added to the training data"
 
 
 # reads only the first argument; the docstring is the text of `train --help`
 def choose(model: Annotated[str, conf.Positional, conf.arg(help="a recommender: bert4rec, markov, item-knn …")]) -> str:
-    """Train a recommender and save its checkpoint. --help after the recommender lists its flags."""
+    """Train a recommender and save its checkpoint. To list its flags: train RECOMMENDER --help."""
     return model
 
 
@@ -27,7 +28,7 @@ class Options:
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
     dataset: str = "ml-latest-sample"  # a data set on this computer
     protocol: ProtocolName = "full"  # the evaluation protocol; protocols with equal training parts share a checkpoint
-    also: str = ""  # another MovieLens set on this computer, whose users are added to the training data
+    added_dataset: Annotated[str, conf.arg(name="also", help=ADDED_DATASET_HELP)] = ""
     device: str = "auto"  # auto (a GPU if available), cpu, cuda, cuda:1 …
     seed: Seed = 0  # seed of the random numbers
     resume: Flag = False  # continue a training that was stopped, with the same settings
@@ -59,6 +60,7 @@ class Train(Options, Generic[Config]):
         from recsys import checkpoints, paths
         from recsys.data import datasets
         from recsys.data.assemble import add_users_from
+        from recsys.data.split import BY_TIME
         from recsys.evaluation import protocols
         from recsys.models import registry
         from recsys.training import device as devices
@@ -70,9 +72,11 @@ class Train(Options, Generic[Config]):
         splitting = protocols.get(self.protocol).splitting
         parts = splitting(dataset, self.seed)
         training_part = parts.train
-        if self.also:  # a split by date ("dates") must not learn from later ratings of the added users
-            last_time = int(training_part.interactions.timestamp.max()) if "dates" in parts.description else None
-            training_part = add_users_from(datasets.ensure(self.also, report), training_part, dataset, last_time)
+        if self.added_dataset:
+            # with a split by date, later ratings of the added users must not be used
+            last_time = int(training_part.interactions.timestamp.max()) if splitting == BY_TIME else None
+            other_dataset = datasets.ensure(self.added_dataset, report)
+            training_part = add_users_from(other_dataset, training_part, dataset, last_time)
         device = devices.choose(self.device)
         folder = paths.checkpoint(self.dataset, splitting.name, self.model, self.seed)
         run_folder = RunFolder(folder)
@@ -91,10 +95,11 @@ class Train(Options, Generic[Config]):
                 precision=self.precision,
                 compile=self.compile,
                 count_configs=registry.count_configs(self.settings, self.dataset),
-                count_data=parts.train,  # networks learn from the added users, but counts get worse with them
+                count_data=parts.train,  # without the added users, with whom the count memory of a network gets worse
             )
             model.fit(training_part, parts.valid, options)
-            model.added_dataset = self.also or model.added_dataset  # `attach_members` sets that of a mixture
+            if self.added_dataset:  # a mixture without it has the data sets of its members, from `attach_members`
+                model.added_dataset = self.added_dataset
             if distributed.rank() > 0:
                 return None
             notes = model.training_summary.notes() if model.training_summary else {}

@@ -22,7 +22,7 @@ class _Entry(TypedDict, total=False):
 
     title: str
     year: int
-    also: list[str]
+    also: list[str]  # `FilmNames.other_titles`
     nicknames: list[str]
 
 
@@ -32,7 +32,7 @@ class FilmNames(NamedTuple):
     title: str  # corrected
     year: int | None = None  # corrected
     # titles in other countries, in Ukrainian and in Russian, and the title in the data if it differs
-    also: tuple[str, ...] = ()
+    other_titles: tuple[str, ...] = ()
     nicknames: tuple[str, ...] = ()  # only for the search, not for the import of history files: "t2"
 
 
@@ -44,7 +44,7 @@ class NameTable(NamedTuple):
 
 
 NO_NAMES = NameTable({}, {})
-_FILE = TypeAdapter(dict[str, _Entry])
+_FILE_ADAPTER = TypeAdapter(dict[str, _Entry])
 
 
 def read() -> NameTable:
@@ -55,17 +55,17 @@ def read() -> NameTable:
 @lru_cache(maxsize=4)
 def _read(path: Path, version: str) -> NameTable:
     """Read the file. `version` changes with the file, so the cache has no outdated table."""
-    content = storage.read_shipped_json(path, _FILE.validate_python, None)
+    content = storage.read_shipped_json(path, _FILE_ADAPTER.validate_python, None)
     if content is None:
         return NO_NAMES
     by_data_title, by_corrected_title = {}, {}
     for label, entry in content.items():
         data_title, data_year = title_and_year(label)
-        title, also = entry.get("title", data_title), entry.get("also", [])
+        title, other_titles = entry.get("title", data_title), entry.get("also", [])
         names = FilmNames(
             title,
             entry.get("year", data_year),
-            tuple(also if title == data_title else [*also, data_title]),
+            tuple(other_titles if title == data_title else [*other_titles, data_title]),
             tuple(entry.get("nicknames", [])),
         )
         by_data_title[data_title, data_year] = names

@@ -75,15 +75,16 @@ def lengths(dataset: Dataset) -> Lengths:
 
 
 class LongTail(NamedTuple):
-    """Concentration of the events on few films."""
+    """Concentration of the ratings on few films."""
 
-    curve: pd.DataFrame  # Lorenz curve: cumulative shares of films and events, the most watched films first
-    top: dict[float, float]  # by TOP_SHARES; 0.1 → 0.7: the most watched 10 % of the films have 70 % of the events
+    curve: pd.DataFrame  # Lorenz curve: cumulative shares of films and ratings, the most watched films first
+    # one of TOP_SHARES → share of the ratings; 0.1 → 0.7: the most watched 10 % of the films have 70 % of the ratings
+    rating_share_of_top: dict[float, float]
     gini: float
 
 
 def long_tail(counts: np.ndarray) -> LongTail:
-    """Compute the concentration of events from the number of events (I,) of each film.
+    """Compute the concentration of ratings from the number of ratings (I,) of each film.
 
     Each share in TOP_SHARES is rounded to whole films, at least one.
     """
@@ -91,9 +92,9 @@ def long_tail(counts: np.ndarray) -> LongTail:
     n_films = len(descending)
     cumulative = np.append(0, np.cumsum(descending)) / descending.sum()  # (I + 1,)
     positions = np.unique(np.linspace(0, n_films, min(n_films, MAX_LORENZ_POINTS) + 1).round().astype(np.int64))
-    curve = pd.DataFrame({"films": positions / n_films, "events": cumulative[positions]})
-    top = {share: float(cumulative[max(1, round(share * n_films))]) for share in TOP_SHARES}
-    return LongTail(curve, top, gini(counts))
+    curve = pd.DataFrame({"films": positions / n_films, "ratings": cumulative[positions]})
+    rating_share_of_top = {share: float(cumulative[max(1, round(share * n_films))]) for share in TOP_SHARES}
+    return LongTail(curve, rating_share_of_top, gini(counts))
 
 
 def gini(counts: np.ndarray) -> float:
@@ -106,31 +107,31 @@ def gini(counts: np.ndarray) -> float:
     return float((weights * ascending).sum() / (len(counts) * max(ascending.sum(), 1)))
 
 
-def years(dataset: Dataset) -> pd.DataFrame:
-    """Count films and events by decade, in the columns decade, films, events. Films without a year are ignored."""
-    decades = dataset.catalog.movies["year"] // 10 * 10
-    films = pd.DataFrame({"decade": decades, "films": 1, "events": dataset.counts}).dropna().astype("int64")
+def decades(dataset: Dataset) -> pd.DataFrame:
+    """Count films and ratings by decade, in the columns decade, films, ratings. Films without a year are ignored."""
+    decade = dataset.catalog.movies["year"] // 10 * 10
+    films = pd.DataFrame({"decade": decade, "films": 1, "ratings": dataset.counts}).dropna().astype("int64")
     all_decades = range(films["decade"].min(), films["decade"].max() + 1, 10) if len(films) else []
     return films.groupby("decade").sum().reindex(pd.Index(all_decades, name="decade"), fill_value=0).reset_index()
 
 
 def genres(dataset: Dataset) -> pd.DataFrame:
-    """Compute each genre's shares of films and events, and mean rating, in the columns genre, films, events, rating.
+    """Compute each genre's shares of films and ratings, and mean rating, in the columns genre, films, ratings, rating.
 
-    A film counts for each of its genres. Genres with most events come first.
+    A film counts for each of its genres. Genres with most ratings come first.
     """
     flags = dataset.catalog.movies["genres"].astype("str").str.get_dummies("|").drop(columns="", errors="ignore")
     has_genre = flags.to_numpy()  # (I, G) 0 or 1
     events = dataset.interactions
     rating_sums = np.bincount(events.item, weights=events.rating, minlength=dataset.n_items) @ has_genre
-    n_events = dataset.counts @ has_genre
+    n_ratings = dataset.counts @ has_genre
     columns = {
         "genre": list(flags.columns),
         "films": has_genre.sum(0) / dataset.n_items,
-        "events": n_events / len(events),
-        "rating": np.divide(rating_sums, n_events, out=np.full(len(n_events), np.nan), where=n_events > 0),
+        "ratings": n_ratings / len(events),
+        "rating": np.divide(rating_sums, n_ratings, out=np.full(len(n_ratings), np.nan), where=n_ratings > 0),
     }
-    return pd.DataFrame(columns).sort_values("events", ascending=False, kind="stable", ignore_index=True)
+    return pd.DataFrame(columns).sort_values("ratings", ascending=False, kind="stable", ignore_index=True)
 
 
 def over_time(dataset: Dataset) -> pd.DataFrame:
@@ -174,7 +175,7 @@ class Statistics:
     size: Size
     lengths: Lengths
     long_tail: LongTail
-    years: pd.DataFrame
+    decades: pd.DataFrame
     genres: pd.DataFrame
     over_time: pd.DataFrame
     stars: pd.DataFrame
@@ -183,5 +184,5 @@ class Statistics:
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "Statistics":
         """Compute all statistics. It takes a second or less for each million ratings."""
-        tables = (compute(dataset) for compute in (years, genres, over_time, stars, gaps))
+        tables = (compute(dataset) for compute in (decades, genres, over_time, stars, gaps))
         return cls(size(dataset), lengths(dataset), long_tail(dataset.counts), *tables)

@@ -24,7 +24,7 @@ class Tags:
     def from_rows(cls, rows: Iterable[tuple[int, str, int]]) -> "Tags":
         """Create tags from (film id, text, time).
 
-        Texts become lower case without repeated blanks. Empty texts are dropped.
+        Texts become lower case without repeated spaces. Empty texts are dropped.
         """
         rows = list(rows)
         tag_of = {text: " ".join(text.lower().split()) for text in {text for _, text, _ in rows}}

@@ -46,12 +46,12 @@ def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subpr
     `port` 0 is any free port. `public` accepts other computers of the network and switches training off.
     """
     port = free_port(port)
-    address = "0.0.0.0" if public else "127.0.0.1"  # noqa: S104 - the user asked for a public server
-    options = (f"--server.port={port}", f"--server.address={address}", "--server.headless=true")
+    bind_address = "0.0.0.0" if public else "127.0.0.1"  # noqa: S104 - the user asked for a public server
+    options = (f"--server.port={port}", f"--server.address={bind_address}", "--server.headless=true")
     server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"), *options],
         cwd=paths.REPOSITORY,
-        # hosts that the user has set replace the patterns
+        # if the user has set ALLOWED_HOSTS, that value is used
         env={ALLOWED_HOSTS: host_patterns(), **os.environ, paths.PUBLIC: "1"} if public else None,
         stdout=subprocess.DEVNULL,
         preexec_fn=None if sys.platform == "win32" else terminate_with_parent,
@@ -82,8 +82,8 @@ def host_patterns() -> str:
     return " ".join(["localhost", name, f"{name}.local", *(f"*.{byte}" for byte in range(256))])
 
 
-def wait_for(address: str, server: subprocess.Popen) -> str:
-    """Wait until the app answers, and return the address. Raises ServerError if it ends or does not answer in time."""
+def wait_for(address: str, server: subprocess.Popen) -> None:
+    """Wait until the app answers. Raises ServerError if it ends or does not answer in time."""
     command = f"{python()} -m streamlit run app.py"  # shows the output that `run_server` discards
     end_time = time.monotonic() + START_TIMEOUT_SECONDS
     open_url = urllib.request.build_opener(urllib.request.ProxyHandler({})).open  # a proxy cannot reach this computer
@@ -92,7 +92,7 @@ def wait_for(address: str, server: subprocess.Popen) -> str:
             raise ServerError("the app stopped by itself; see its output", command)
         try:
             with open_url(f"{address}/_stcore/health", timeout=2):
-                return address
+                return
         except OSError:
             time.sleep(POLL_SECONDS)
     text = "the app did not answer within {seconds} seconds; see its output"
@@ -115,7 +115,8 @@ def show_in_window(address: str, server: subprocess.Popen) -> None:
 
     def show() -> None:
         try:
-            window.load_url(wait_for(address, server))
+            wait_for(address, server)
+            window.load_url(address)
         except RecsysError as error:
             window.load_html(_page(f"NextReel did not start.<p>{html.escape(str(error))}"))
 
@@ -129,7 +130,8 @@ def show_in_window(address: str, server: subprocess.Popen) -> None:
 
 def show_in_browser(address: str, server: subprocess.Popen) -> None:
     """Open the app in the browser when it answers, and return when the server has ended."""
-    print(f"NextReel is at {wait_for(address, server)} until you press Ctrl-C", flush=True)
+    wait_for(address, server)
+    print(f"NextReel is at {address} until you press Ctrl-C", flush=True)
     if has_screen():
         webbrowser.open(address)
     server.wait()

@@ -112,13 +112,14 @@ def probabilities_by_rank(model: Model, query: Queries, k: int = MAX_RANK) -> pd
 
 
 def target_share_by_rank(ranks: np.ndarray, k: int = MAX_RANK) -> pd.DataFrame:
-    """Return the share of the targets at a rank, averaged over the ranks of each bin. Bins divide the ranks 1 to k.
+    """Return, for each bin of ranks, the share of the targets in the bin, divided by its number of ranks.
 
-    `ranks` (S, B) are of the targets. Columns: rank (middle of the bin on a log axis), first and last (ranks of the
-    bin), share.
+    Bins divide the ranks 1 to k. `ranks` (S, B) are of the targets. Columns: rank (middle of the bin on a log axis),
+    first and last (ranks of the bin), share.
     """
     edges = np.unique(np.geomspace(1, k + 1, RANK_BINS + 1).round().astype(int))
-    low, high = edges[:-1], edges[1:] - 1
-    bin_shares = [np.mean((ranks >= start) & (ranks <= end)) for start, end in zip(low, high, strict=True)]
-    table = pd.DataFrame({"rank": np.sqrt(low * high), "first": low, "last": high})
-    return table.assign(share=bin_shares / (high - low + 1))
+    first_ranks, last_ranks = edges[:-1], edges[1:] - 1
+    bins = zip(first_ranks, last_ranks, strict=True)
+    bin_shares = [np.mean((ranks >= low) & (ranks <= high)) for low, high in bins]
+    table = pd.DataFrame({"rank": np.sqrt(first_ranks * last_ranks), "first": first_ranks, "last": last_ranks})
+    return table.assign(share=bin_shares / (last_ranks - first_ranks + 1))

@@ -14,7 +14,7 @@ from recsys.data.dataset import Dataset, Queries, Split, Ties
 from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
 from recsys.errors import RecsysError
 
-REPEATS = "repeats"  # key of the rule for targets that are also in the history, in result files of data with repeats
+REPEATS = "repeats"  # key in result files: the rule for targets that the user watched before
 EXCLUDED = "hidden"  # key of the excluded items in result files; not the held-out film, which pages call hidden
 
 # (training counts (I,), excluded items, n, random generator) → n items
@@ -57,8 +57,9 @@ class Protocol:
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
         """Return `rules`, the order of ties in a data set and, for a split by date, the dates. Raises as `split`.
 
-        If targets are also in their histories, the rule REPEATS is added. If the user's own data set has a minimum
-        number of ratings, the rule "filter" states that films were removed.
+        If targets are also in their histories, the rule REPEATS is added, except under sampled protocols, which always
+        exclude the history. If the user's own data set has a minimum number of ratings, the rule "filter" states that
+        films were removed.
         """
         split = self.split(dataset)
         description = {name: value for name, value in split.description.items() if name != "name"}
@@ -72,7 +73,10 @@ class Protocol:
         return {"order": ORDERS[dataset.ties]} | self.rules | filter_rule | repeats_rule | description
 
     def shorten(self, queries: Queries) -> Queries:
-        """Return the queries with only the `n_newest` items and without users, or `queries` if `n_newest` is 0."""
+        """Return the queries with only the `n_newest` items and, like a visitor's list, without a user.
+
+        If `n_newest` is 0, return `queries`.
+        """
         if not self.n_newest:
             return queries
         ratings = None if queries.ratings is None else [values[-self.n_newest :] for values in queries.ratings]
@@ -108,7 +112,7 @@ def sample_by_popularity(counts: np.ndarray, excluded: np.ndarray, n: int, rng: 
 def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Sample n distinct items (n,) of the catalogue, each with the same probability.
 
-    Above 10,000 items, the time does not grow with the catalogue.
+    `Generator.choice` samples a small share of the items with Floyd's algorithm, whose time depends only on n.
     """
     excluded = np.unique(excluded)
     n_allowed = len(counts) - len(excluded)
@@ -328,8 +332,10 @@ def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     splittings = {protocol.name: protocol.splitting for protocol in protocols}
     for protocol in protocols:
         name, splitting = protocol.name, protocol.splitting
-        trained_splitting = splittings.get(splitting.protocol)  # must be equal: `train --protocol` uses it
-        if splitting not in SPLITTINGS.values() or trained_splitting != splitting:
+        splitting_of_train = splittings.get(
+            splitting.protocol
+        )  # of `train --protocol`, which trains for this splitting
+        if splitting not in SPLITTINGS.values() or splitting_of_train != splitting:
             raise ValueError(f"the splitting of {name} is not in SPLITTINGS, or its protocol has another splitting")
         needs_retraining = splitting != LEAVE_ONE_OUT
         if bool(protocol.retraining_reason) != needs_retraining:

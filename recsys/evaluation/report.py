@@ -138,11 +138,11 @@ def members(document: dict[str, Any]) -> tuple[str, ...]:
     return tuple(document["config"].get("members", ()))
 
 
-def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, also: str = "") -> str:
-    """Return the command that trains a recommender for a protocol. `also` is a second training data set."""
+def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, added_dataset: str = "") -> str:
+    """Return the command that trains a recommender for a protocol, as `checkpoints.training_command`."""
     # protocols with the same splitting share their models, which are trained with `--protocol` of the splitting
     training_protocol = protocols.get_current_or_former(protocol).splitting.protocol
-    return checkpoints.training_command(variant, dataset, training_protocol, seed, also)
+    return checkpoints.training_command(variant, dataset, training_protocol, seed, added_dataset)
 
 
 def reproduction_commands(document: dict[str, Any]) -> list[str]:

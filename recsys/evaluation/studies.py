@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 import pandas as pd
-from pydantic import BaseModel, FiniteFloat, ValidationError
+from pydantic import BaseModel, Field, FiniteFloat, ValidationError
 
 from recsys import errors, paths, storage
 from recsys.errors import RecsysError, restore_command
@@ -53,7 +53,7 @@ class Study(BaseModel, strict=True, frozen=True):
     dataset: str = ""
     papers: str = ""  # published findings
     answer: str = ""
-    how: str = ""  # protocol, seeds and command
+    method: str = Field("", alias="how")  # protocol, seeds and command
     chart: Chart | None = None
 
     @cached_property

@@ -24,9 +24,9 @@ from recsys.ranking.metrics import METRICS
 INTERVAL_COLUMNS = tuple(f"{end} {name}" for name in METRICS for end in ("low", "high"))  # "low hr@10"
 CALIBRATION_ERROR = "calibration error"
 MEASURES = (*METRICS, *LIST_METRICS, CALIBRATION_ERROR)  # columns by which recommenders can be compared
-ALL_ITEMS = "all"  # value of `over` in old results: probabilities sum to 1 over all items, also those in the history
+ALL_ITEMS = "all"  # `normalized_over` of old results: probabilities sum to 1 over all items, with the history
 COST_COLUMNS = ["variant", "title", "family", "seconds", "log10", *METRICS]  # log10: of the seconds
-MAX_FOUND_RANK = 10  # a target at this rank or better counts as found
+TOP_K = 10  # a target with this rank or a better one is a hit
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ def all_ranks(
 
 
 def compare_protocols(leaderboards: dict[str, pd.DataFrame], metric: str) -> pd.DataFrame:
-    """Return the metric and rank of recommenders under several protocols, the best under the first protocol first.
+    """Return the metric and rank of recommenders under several protocols, the highest metric first.
 
-    `leaderboards` has the table of `leaderboard` by protocol. Only recommenders with a result under all protocols are
-    ranked. Equal values share the better rank. Columns: variant, title, family and, for each protocol, its name (the
-    metric), "rank <name>" and "users <name>".
+    `leaderboards` has the table of `leaderboard` by protocol. The first protocol decides the order of the rows. Only
+    recommenders with a result under all protocols are ranked. Equal values share the better rank. Columns: variant,
+    title, family and, for each protocol, its name (the metric), "rank <name>" and "users <name>".
     """
     labels = pd.concat([rows[["variant", "title", "family"]] for rows in leaderboards.values()])
     table = labels.drop_duplicates("variant").set_index("variant")
@@ -122,7 +122,7 @@ def discordant_share(table: pd.DataFrame, left: str, right: str) -> float | None
 
 
 def best_of_families(leaderboard_table: pd.DataFrame, variants: Sequence[str], n: int) -> list[str]:
-    """Return the best recommender of each of the n best families, only of `variants`."""
+    """Return the best recommender of each of the n best families. Only `variants` are considered."""
     rows = leaderboard_table[leaderboard_table["variant"].isin(variants)]  # best first
     return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
@@ -136,21 +136,22 @@ def train_logs(dataset: str, variants: Sequence[str], splitting: Splitting = LEA
 def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return predicted probabilities and hit rates, by bin and by rank, of recommenders with probabilities.
 
-    Both tables have the columns variant, predicted, hit_rate and over. `over` names the items over which probabilities
-    sum to 1: results.UNSEEN_ITEMS or ALL_ITEMS. The table by bin also has "share", the share of the predictions. The
-    table by rank also has "rank", from 1, and "times", the ratio predicted / hit_rate, NaN if no item was a hit.
+    Both tables have the columns variant, predicted, hit_rate and normalized_over. `normalized_over` names the items
+    over which probabilities sum to 1: results.UNSEEN_ITEMS or ALL_ITEMS. The table by bin also has "share", the share
+    of the predictions. The table by rank also has "rank", from 1, and "predicted_to_hit_ratio", NaN without hits.
     """
     bin_rows, rank_rows = [], []
     for variant in variants:
         if calibration := results.load(dataset, protocol, variant).get("calibration"):
-            labels = {"variant": variant, "over": calibration.get("over", ALL_ITEMS)}
+            labels = {"variant": variant, "normalized_over": calibration.get("over", ALL_ITEMS)}
             bin_rows += [labels | row for row in calibration["bins"]]
             by_rank = pd.DataFrame(calibration["by_rank"])
             rank_rows += by_rank.assign(**labels, rank=by_rank.index + 1).to_dict("records")
-    bin_table = pd.DataFrame(bin_rows, columns=["variant", "predicted", "hit_rate", "over", "share"])
-    rank_table = pd.DataFrame(rank_rows, columns=["variant", "rank", "predicted", "hit_rate", "over"])
+    bin_table = pd.DataFrame(bin_rows, columns=["variant", "predicted", "hit_rate", "normalized_over", "share"])
+    rank_table = pd.DataFrame(rank_rows, columns=["variant", "rank", "predicted", "hit_rate", "normalized_over"])
     hit_rate = rank_table["hit_rate"].astype(np.float64)
-    return bin_table, rank_table.assign(times=rank_table["predicted"] / hit_rate.where(hit_rate > 0))
+    rank_table["predicted_to_hit_ratio"] = rank_table["predicted"] / hit_rate.where(hit_rate > 0)
+    return bin_table, rank_table
 
 
 def rating_error_table(documents: Iterable[dict[str, Any]]) -> pd.DataFrame:
@@ -244,13 +245,13 @@ def ranks_of_user(
 ) -> pd.DataFrame:
     """Return how recommenders of a `leaderboard` rank the target of one user, the best first.
 
-    Columns: variant, title, family, rank, low, high, found. `rank` is the median over seeds, `low` and `high` are the
-    best and the worst seed. `found`: the median is at most MAX_FOUND_RANK.
+    Columns: variant, title, family, rank, low, high, is_hit. `rank` is the median over seeds, `low` and `high` are the
+    best and the worst seed. `is_hit`: the median is at most TOP_K.
     """
     table = leaderboard_table.set_index("variant").loc[variants, ["title", "family"]].reset_index()
     for column, statistic in (("rank", np.median), ("low", np.min), ("high", np.max)):
         table[column] = [statistic(ranks[variant][:, row]) for variant in variants]
-    table["found"] = table["rank"] <= MAX_FOUND_RANK
+    table["is_hit"] = table["rank"] <= TOP_K
     return table.sort_values("rank", kind="stable", ignore_index=True)
 
 

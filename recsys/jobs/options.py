@@ -24,7 +24,7 @@ class PreviousTraining:
 
 
 def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, int | float]:
-    """Return the settings `names` of a recommender's preset for a data set, without settings that are not numbers."""
+    """Return the numeric settings among `names` of a recommender's preset for a data set."""
     config = registry.get(variant).preset(dataset)
     values = vars(config)
     if hasattr(config, "schedule"):  # a network has some of its settings in a schedule

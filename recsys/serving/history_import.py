@@ -19,9 +19,9 @@ from recsys.errors import N_
 from recsys.serving.film_matching import CONFIDENT, Match, Matcher, MatchMethod
 from recsys.serving.recommend import Ratings
 
-CHOSEN = N_("chosen by you")
-NONE_OF_CANDIDATES = N_("none of the films that were offered")
-METHOD_COLUMN = "found"
+CHOSEN = N_("chosen by you")  # in METHOD_COLUMN
+NONE_OF_CANDIDATES = N_("none of the films that were offered")  # in REASON_COLUMN
+METHOD_COLUMN = "found"  # how the film was found
 REASON_COLUMN = "reason for leaving it out"
 TRANSLATED_COLUMNS = METHOD_COLUMN, REASON_COLUMN  # their cells have translations, other cells are names
 SAME_VIEWING_GAP = timedelta(days=1)  # two services can date the same viewing a day apart
@@ -60,9 +60,9 @@ class WatchedFilm:
     """A watched film of the data set."""
 
     film: int  # film number
-    last: datetime | None  # last viewing or, if unknown, when it was first rated or added; None: no dates
-    dated: bool  # whether `last` is the date of a viewing
-    times: int  # number of viewings
+    last_date: datetime | None  # last viewing or, if unknown, when it was first rated or added; None: no dates
+    is_dated: bool  # whether `last_date` is the date of a viewing
+    n_viewings: int
     stars: float | None  # None: not rated
 
 
@@ -96,15 +96,15 @@ class Review:
     skipped: tuple[Skipped, ...]  # lines of the files that were not read
 
     @property
-    def unsure(self) -> list[int]:
-        """The positions in `films` of films for which the visitor has to choose a match."""
+    def unsure_positions(self) -> list[int]:
+        """The positions in `films` of the films for which the visitor has to choose a match."""
         return [position for position, match in enumerate(self.matches) if match.films and not match.is_confident]
 
     def film_number(self, position: int, choices: Mapping[str, int | None]) -> int | None:
         """Return the film number for the film at a position in `films`, None if it has none.
 
-        It is the confident match or the choice of the visitor. If the visitor has not chosen one of the films of the
-        match, or chose before another answer about the file changed them, the likely film is taken, if there is one.
+        It is the confident match or the choice of the visitor. Without a choice, it is the likely film, if there is
+        one. A choice is ignored if it is no longer a film of the match, because the file was read in another way since.
 
         Args:
             position: Position in `films`.
@@ -185,7 +185,7 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
             )
         if part.column_question and not part.entries:
             notes.append(f"{part.file}: the columns are not known; choose them in the app")
-    unsure_names = [review.films[position].name for position in review.unsure]
+    unsure_names = [review.films[position].name for position in review.unsure_positions]
     notes.append(f"{len(watched):,} films of the history are in {dataset.name}")
     if unsure_names:
         names = _shorten(unsure_names)
@@ -216,19 +216,19 @@ def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFi
     for film, number in films:
         entries[number] += film.entries
     watched = [_watched_film(number, film_entries) for number, film_entries in entries.items()]
-    return sorted(watched, key=lambda film: film.last or datetime.min)
+    return sorted(watched, key=lambda film: film.last_date or datetime.min)
 
 
 def _watched_film(number: int, entries: Sequence[Entry]) -> WatchedFilm:
     """Combine the entries of a film. The latest rating counts. Dates up to SAME_VIEWING_GAP apart are one viewing."""
     dates = sorted(entry.watched for entry in entries if entry.watched)
     n_gaps = sum(later - earlier > SAME_VIEWING_GAP for earlier, later in pairwise(dates))
-    n_viewings = n_gaps + 1 if dates else 0
-    times = max(n_viewings, *(entry.times for entry in entries))
-    last = dates[-1] if dates else min((entry.logged for entry in entries if entry.logged), default=None)
+    n_dated_viewings = n_gaps + 1 if dates else 0
+    n_viewings = max(n_dated_viewings, *(entry.times for entry in entries))
+    last_date = dates[-1] if dates else min((entry.logged for entry in entries if entry.logged), default=None)
     rated = [entry for entry in entries if entry.rating is not None]
     stars = max(rated, key=lambda entry: entry.logged or entry.watched or datetime.min).rating if rated else None
-    return WatchedFilm(number, last, bool(dates), times, stars)
+    return WatchedFilm(number, last_date, bool(dates), n_viewings, stars)
 
 
 def as_json(dataset: str, catalog: Catalog, films: Sequence[ImportedFilm], film_numbers: Mapping[int, int]) -> str:
@@ -252,9 +252,9 @@ def _film_record(film: ImportedFilm, catalog_record: dict[str, Any]) -> dict[str
     entry, watched = film.entries[0], _watched_film(0, film.entries)  # 0: `watched.film` is not read here
     fields = ("title", "year", "imdb_id", "tmdb_id", "movie_id")
     record = {name: getattr(entry, name) for name in fields} | catalog_record
-    if watched.last:
-        record["watched" if watched.dated else "logged"] = watched.last.isoformat(" ")
-    record |= {"rating": watched.stars, "times": watched.times if watched.times > 1 else None}
+    if watched.last_date:
+        record["watched" if watched.is_dated else "logged"] = watched.last_date.isoformat(" ")
+    record |= {"rating": watched.stars, "times": watched.n_viewings if watched.n_viewings > 1 else None}
     return {name: value for name, value in record.items() if value and not pd.isna(value)}
 
 

@@ -183,8 +183,11 @@ def names() -> list[str]:
 @cache
 def all_recommenders() -> tuple[Recommender, ...]:
     """Return all listed recommenders: first the recommenders that need training, last FALLBACK."""
-    rows = [registry.get(name) for name in registry.names()]
-    return tuple(sorted(rows, key=lambda row: (row.name == FALLBACK, not row.needs_training, row.family, row.name)))
+
+    def sort_key(recommender: Recommender) -> tuple[bool, bool, str, str]:
+        return recommender.name == FALLBACK, not recommender.needs_training, recommender.family, recommender.name
+
+    return tuple(sorted(map(registry.get, registry.names()), key=sort_key))
 
 
 def available_recommenders(dataset_name: str) -> list[Recommender]:

@@ -1,8 +1,8 @@
-"""Get posters, plots and casts from TMDB with a key of the visitor. Only poster URLs are cached, in memory.
+"""Get posters, plots and casts from TMDB with a key of the visitor or of this machine.
 
-A page waits MAX_WAIT_SECONDS at most. Requests run in parallel, and the next run of the page shows late replies. After
-failures or a rate limit, no requests are sent for a while. Replies are untrusted input. The key is neither logged nor
-sent to another host. Models do not use data of TMDB.
+Only poster URLs are cached, in memory. A page waits MAX_WAIT_SECONDS at most. Requests run in parallel, and the next
+run of the page shows late replies. After failures or a rate limit, no requests are sent for a while. Replies are
+untrusted input. The key is neither logged nor sent to another host. Models do not use data of TMDB.
 """
 
 import math
@@ -118,7 +118,7 @@ class TmdbService:
         self._failures = 0  # successive failures
         self._paused_until = -math.inf  # no requests before this time
         self._no_wait_until = -math.inf  # pages do not wait for replies before this time
-        monitoring.register_gauge("tmdb_resting", lambda: self._clock() < self._paused_until)
+        monitoring.register_gauge("tmdb_paused", lambda: self._clock() < self._paused_until)
 
     def urls(self, key: Key | None, films: Mapping[int, FilmRef]) -> dict[int, str]:
         """Return item → poster URL, for the posters that are available within `max_wait` seconds.
@@ -219,7 +219,7 @@ class TmdbService:
             try:
                 await request()
             except KeyRejected:
-                outcome = "refused"
+                outcome = "key rejected"
                 self._pause_key(key, FOREVER)
             except RateLimited as limit:
                 outcome = "rate limited"
@@ -234,7 +234,7 @@ class TmdbService:
                 outcome = "answered"
                 with self._lock:
                     self._failures = 0
-            monitoring.count("tmdb_questions", outcome)
+            monitoring.count("tmdb_requests", outcome)
 
     def _pause_key(self, key: Key, until: float) -> None:
         """Send no requests with a key until a time."""

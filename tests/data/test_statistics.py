@@ -56,14 +56,14 @@ def test_people_who_all_watched_equally_many_are_one_bin():
 def test_where_all_films_are_watched_equally_there_is_no_tail():
     found = statistics.long_tail(np.full(100, 7))
     assert found.gini == pytest.approx(0)
-    assert found.top == pytest.approx({0.01: 0.01, 0.10: 0.10, 0.20: 0.20})
-    assert found.curve["events"].to_numpy() == pytest.approx(found.curve["films"].to_numpy())
+    assert found.rating_share_of_top == pytest.approx({0.01: 0.01, 0.10: 0.10, 0.20: 0.20})
+    assert found.curve["ratings"].to_numpy() == pytest.approx(found.curve["films"].to_numpy())
 
 
 def test_where_one_film_has_it_all_the_tail_is_as_long_as_can_be():
     found = statistics.long_tail(np.array([0] * 99 + [50]))
     assert found.gini == pytest.approx(99 / 100)
-    assert found.top[0.01] == 1
+    assert found.rating_share_of_top[0.01] == 1
 
 
 def test_the_long_tail_worked_by_hand():
@@ -82,7 +82,7 @@ def test_the_gini_is_half_the_mean_difference_of_all_pairs_by_the_mean(counts):
 def test_decades_count_films_and_how_often_they_were_watched():
     world = toys.dataset([[0, 1, 2, 3], [0, 0, 2]], 5)
     movies = world.catalog.movies.assign(year=pd.array([1979, 1995, 1999, None, 1971], dtype="Int64"))
-    table = statistics.years(replace(world, catalog=Catalog(movies, movies.iloc[:0])))
+    table = statistics.decades(replace(world, catalog=Catalog(movies, movies.iloc[:0])))
     assert table.to_numpy().tolist() == [[1970, 2, 3], [1980, 0, 0], [1990, 2, 3]]
 
 
@@ -92,7 +92,7 @@ def test_a_film_counts_for_each_of_its_genres():
     table = statistics.genres(replace(world, catalog=Catalog(movies, movies.iloc[:0]))).set_index("genre")
     assert table.index.tolist() == ["Drama", "Comedy", "War"]
     assert table["films"].tolist() == [0.5, 0.25, 0.25]
-    assert table["events"].tolist() == [0.75, 0.5, 0]
+    assert table["ratings"].tolist() == [0.75, 0.5, 0]
     assert table["rating"].tolist() == pytest.approx([4, 4.5, np.nan], nan_ok=True)
 
 
@@ -134,7 +134,7 @@ def test_a_set_without_years_and_genres_has_empty_tables():
     world = toys.dataset([[0, 1]], 2)
     movies = world.catalog.movies.assign(year=pd.array([None, None], dtype="Int64"), genres="")
     blank = replace(world, catalog=Catalog(movies, movies.iloc[:0]))
-    for table in (statistics.years, statistics.genres):
+    for table in (statistics.decades, statistics.genres):
         assert table(blank).empty
 
 

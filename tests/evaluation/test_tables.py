@@ -112,8 +112,8 @@ def test_reliability_tells_how_many_times_too_sure_and_leaves_a_zero_unsaid():
     table, by_rank = tables.reliability("toy", "full", ["popular", "als"])
     assert table.values.tolist() == [["als", 0.5, 0.25, tables.ALL_ITEMS, 1.0]]
     assert by_rank["rank"].tolist() == [1, 2]
-    assert by_rank["times"].iloc[0] == 2
-    assert math.isnan(by_rank["times"].iloc[1])
+    assert by_rank["predicted_to_hit_ratio"].iloc[0] == 2
+    assert math.isnan(by_rank["predicted_to_hit_ratio"].iloc[1])
 
 
 def test_reliability_says_over_which_films_probabilities_add_up_to_1():
@@ -122,7 +122,7 @@ def test_reliability_says_over_which_films_probabilities_add_up_to_1():
     keep("old", [[1, 2]], calibration=figures)
     keep("new", [[1, 2]], calibration={"over": results.UNSEEN_ITEMS, **figures})
     for table in tables.reliability("toy", "full", ["old", "new"]):
-        assert table["over"].tolist() == [tables.ALL_ITEMS, results.UNSEEN_ITEMS]
+        assert table["normalized_over"].tolist() == [tables.ALL_ITEMS, results.UNSEEN_ITEMS]
 
 
 def test_without_probabilities_reliability_is_empty():
@@ -170,7 +170,7 @@ def test_ranks_of_other_people_are_not_compared():
 def test_ranks_are_medians_over_seeds_the_best_first():
     ranks = {"a": np.array([[7, 50], [1, 11], [2, 9]]), "b": np.array([[7, 10]])}
     table = tables.ranks_of_user(PEOPLE_BOARD, ranks, ["a", "b"], 1)
-    assert table[["variant", "rank", "low", "high", "found"]].values.tolist() == [
+    assert table[["variant", "rank", "low", "high", "is_hit"]].values.tolist() == [
         ["b", 10.0, 10, 10, True],
         ["a", 11.0, 9, 50, False],
     ]

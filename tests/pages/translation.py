@@ -287,7 +287,7 @@ def _study_texts(path):
     study = read(path)
     cells = study.table.select_dtypes(exclude="number")
     parts = [part for name in cells for cell in cells[name] if isinstance(cell, str) for part in cell.split(" – ")]
-    return [study.title, study.question, study.papers, study.answer, study.how, list(study.titles.values()), parts]
+    return [study.title, study.question, study.papers, study.answer, study.method, list(study.titles.values()), parts]
 
 
 def strings(value):

@@ -22,7 +22,7 @@ from streamlit import config
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from benchmarks.load import Times, visit
-from pages.server.admission import MAX_VISITORS
+from pages.server.admission import MAX_OPEN_PAGES
 from recsys.data import datasets
 from recsys.paths import REPOSITORY
 from recsys.serving.history import to_url_params
@@ -142,7 +142,7 @@ def test_a_full_app_refuses_and_has_room_again(query, record_property):
 
     async def use(app):
         visitors, health = [], []
-        for _ in range(MAX_VISITORS):
+        for _ in range(MAX_OPEN_PAGES):
             visitors.append(await Visitor.arrive(app.host, query))
             health.append((await asyncio.to_thread(get, app, "/_stcore/health"))[1])
         status, seconds = await asyncio.to_thread(get, app)
@@ -154,7 +154,7 @@ def test_a_full_app_refuses_and_has_room_again(query, record_property):
         await asyncio.sleep(1)
         assert (await asyncio.to_thread(get, app))[0] == 200
         p95 = np.quantile(health, 0.95)
-        return f"{MAX_VISITORS} visitors; 503 in {1000 * seconds:.0f} ms; health p95 {1000 * p95:.0f} ms"
+        return f"{MAX_OPEN_PAGES} visitors; 503 in {1000 * seconds:.0f} ms; health p95 {1000 * p95:.0f} ms"
 
     with served_app(max_files=MAX_FILES) as app:
         record_property("figure", asyncio.run(use(app)))

@@ -20,7 +20,7 @@ def test_a_provisional_title_is_corrected_and_stays_a_name():
     (film,) = catalog(("Avengers: Infinity War - Part II", 2019)).films
     assert film.label == "Avengers: Endgame (2019)"
     names = film_names.read().by_corrected_title[film.title, film.year]
-    assert "Avengers: Infinity War - Part II" in names.also
+    assert "Avengers: Infinity War - Part II" in names.other_titles
 
 
 def test_an_unknown_year_is_added():
@@ -43,9 +43,9 @@ def test_the_table_names_films_of_the_built_in_set_once(sample):
 
 def test_no_other_title_is_only_the_title_again():
     for (title, _year), names in film_names.read().by_corrected_title.items():
-        assert title not in names.also
+        assert title not in names.other_titles
         assert names.title == title
-        assert len(set(names.also)) == len(names.also)
+        assert len(set(names.other_titles)) == len(names.other_titles)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ MIN_USERS = 20  # users with films of both genres; with fewer, the ratio is NaN
 N_ROUNDS = 30  # alternating fits of r and c
 N_BOOTSTRAP = 400  # samples of users for an interval
 BOOTSTRAP_SEED = 0
-GENRE_COLUMNS = ["from", "to", "times", "low", "high", "people", "pairs"]  # see `GenreAttention.table`
+GENRE_COLUMNS = ["from", "to", "ratio", "low", "high", "people", "pairs"]  # see `GenreAttention.table`
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,7 +140,7 @@ class GenreAttention:
     def table(self, genres: list[str], layer: int | None = None, head: int | None = None) -> pd.DataFrame:
         """Return a row per pair of `genres`, with GENRE_COLUMNS.
 
-        "times" is the attention divided by the expected attention. "low" and "high" are its 95% interval over users, by
+        "ratio" is the attention divided by the expected attention. "low" and "high" are its 95% interval over users, by
         the bootstrap. All three are NaN with fewer than MIN_USERS users ("people"). `layer` and `head` count from 0.
         None: the attention of all layers or heads is summed.
         """

@@ -222,10 +222,9 @@ def hit_statistics(film_ranks: Sequence[RankPosition]) -> HitStatistics:
 
 
 def hit_table(ranks_by_recommender: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
-    """Return a row per recommender, best first, with the fields of `HitStatistics`. The column of hits is "found"."""
+    """Return a row per recommender, best first, with the fields of `HitStatistics`."""
     rows = [{"recommender": name, **vars(hit_statistics(ranks))} for name, ranks in ranks_by_recommender.items()]
-    table = pd.DataFrame(rows).rename(columns={"hits": "found"})
-    return table.sort_values(["found", "ndcg", "median"], ascending=[False, False, True], ignore_index=True)
+    return pd.DataFrame(rows).sort_values(["hits", "ndcg", "median"], ascending=[False, False, True], ignore_index=True)
 
 
 def mean_reciprocal_rank(film_ranks: Sequence[RankPosition]) -> float:

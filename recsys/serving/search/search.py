@@ -301,7 +301,7 @@ class TitleIndex:
 
 def names_of(film: film_names.FilmNames) -> list[str]:
     """Return the names in the titles of a film, without nicknames."""
-    return [name for title in (film.title, *film.also) for name in title_names(title)]
+    return [name for title in (film.title, *film.other_titles) for name in title_names(title)]
 
 
 def name_forms(name: str) -> set[str]:

@@ -26,7 +26,7 @@ UNTRAINED = [  # neither they nor those that they stand on have to be trained
 @pytest.fixture(autouse=True)
 def patience(monkeypatch):
     """However busy the machine is, the page waits for a fit: no browser looks again by itself here."""
-    monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 60.0)
+    monkeypatch.setattr(recommenders, "MAX_WAIT_SECONDS", 60.0)
 
 
 def lists(app):
@@ -365,7 +365,7 @@ def test_the_waits_for_several_fits_add_up_to_one(home, monkeypatch):
     names = ["item-knn", "markov", "ease"]
     get_predictor = answers.start_fits(cache.dataset("ml-latest-sample"), names)
     assert [get_predictor(name) for name in names] == [None] * 3
-    assert clock == recommenders.WAIT_BEFORE_PROGRESS
+    assert clock == recommenders.MAX_WAIT_SECONDS
 
 
 def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit, monkeypatch):
@@ -376,7 +376,7 @@ def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit
         return load(name, *arguments)
 
     monkeypatch.setattr(recommenders.predictors, "load", slow)
-    monkeypatch.setattr(recommenders, "WAIT_BEFORE_PROGRESS", 0.0)
+    monkeypatch.setattr(recommenders, "MAX_WAIT_SECONDS", 0.0)
     ready = ("bert4rec", "popular", "item-knn", "markov")
     monkeypatch.setattr(recommenders, "can_answer", lambda name, data: name in ready)
     app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)

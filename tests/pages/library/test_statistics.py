@@ -73,7 +73,7 @@ def test_only_movielens_sets_are_said_to_have_pages_of_ratings():
 def test_the_tail_marks_what_its_sentence_says():
     found = statistics.long_tail(np.array([50, 20, 10, *[1] * 20]))
     sentence, figure = section.plot_long_tail(found)
-    assert list(figure.data[2].y) == list(found.top.values())
+    assert list(figure.data[2].y) == list(found.rating_share_of_top.values())
     assert "1% of the films have 50% of all ratings" in sentence
 
 

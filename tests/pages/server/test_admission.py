@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from pages.server.admission import MAX_VISITORS, STREAM, VISITORS_VARIABLE, Admission
+from pages.server.admission import LIMIT_VARIABLE, MAX_OPEN_PAGES, STREAM, Admission
 from tests import loops
 from tests.pages.server.asgi import hello, request, status
 
@@ -69,8 +69,9 @@ def test_files_and_the_state_of_the_server_are_answered_when_it_is_full(path):
 
 
 @pytest.mark.parametrize(
-    ("said", "most"), [("7", 7), ("", MAX_VISITORS), ("0", MAX_VISITORS), ("many", MAX_VISITORS), ("-3", MAX_VISITORS)]
+    ("said", "most"),
+    [("7", 7), ("", MAX_OPEN_PAGES), ("0", MAX_OPEN_PAGES), ("many", MAX_OPEN_PAGES), ("-3", MAX_OPEN_PAGES)],
 )
 def test_how_many_there_may_be_can_be_said_in_the_environment(monkeypatch, said, most):
-    monkeypatch.setenv(VISITORS_VARIABLE, said)
-    assert Admission(stay).max_visitors == most
+    monkeypatch.setenv(LIMIT_VARIABLE, said)
+    assert Admission(stay).max_pages == most

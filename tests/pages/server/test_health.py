@@ -18,7 +18,7 @@ def test_numbers_are_served_on_the_port_that_is_asked_for(monkeypatch):
     monkeypatch.setenv(health.PORT_VARIABLE, "0")
     health.serve_metrics()
     with urllib.request.urlopen(f"http://127.0.0.1:{ports[0]}/metrics") as answer:
-        assert b"nextreel_visitors 0.0" in answer.read()
+        assert b"nextreel_open_pages 0.0" in answer.read()
 
 
 def test_unless_somebody_asks_there_are_none(monkeypatch):

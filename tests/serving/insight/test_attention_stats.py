@@ -115,7 +115,7 @@ def shuffled(seed=0):
 
 
 def times(found, names=("Comedy", "Horror")):
-    return found.table(list(names))["times"].to_numpy().reshape(len(names), -1)
+    return found.table(list(names))["ratio"].to_numpy().reshape(len(names), -1)
 
 
 @pytest.mark.parametrize("causal", [False, True])
@@ -172,6 +172,6 @@ def test_of_a_pair_that_few_people_have_watched_nothing_is_said():
     tokens = np.concatenate([np.full((PEOPLE, WIDTH - 12), PAD), tokens], 1)
     tokens[: MIN_USERS - 1, -1] = 1
     table = genre_attention(network(tokens), CATALOG).table(["Comedy", "Horror"]).set_index(["from", "to"])
-    assert table.loc[("Comedy", "Comedy"), "times"] > 0
-    assert np.isnan(table.loc[("Comedy", "Horror"), ["times", "low", "high"]].astype(float)).all()
+    assert table.loc[("Comedy", "Comedy"), "ratio"] > 0
+    assert np.isnan(table.loc[("Comedy", "Horror"), ["ratio", "low", "high"]].astype(float)).all()
     assert table.loc[("Comedy", "Horror"), "people"] == MIN_USERS - 1
