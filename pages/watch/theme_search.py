@@ -14,7 +14,7 @@ from recsys.data import prepared
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError, python, recsys_command
 from recsys.serving import themes
-from recsys.serving.themes import Missing, ThemeIndex, ThemeMatch
+from recsys.serving.themes import Missing, ThemeIndex, ThemeMatch, ThemeParser
 
 MAX_RESULTS = 8
 MISSING_TEXTS = {
@@ -33,6 +33,29 @@ def _version(name: str) -> str:
 def _index(name: str) -> ThemeIndex:
     """Return the theme index of a data set. The first call loads the sentence encoder."""
     return themes.open_index(cache.dataset(name))
+
+
+@cache.cached_for_dataset()
+def _parser(name: str) -> ThemeParser:
+    """Return the parser of a data set. It does not need the sentence encoder."""
+    catalog = cache.dataset(name).catalog
+    return ThemeParser(catalog, themes.tag_table(catalog))
+
+
+def offer(dataset_name: str, text: str) -> bool:
+    """Render a button that opens the panel with a text if the text is a theme, and return whether it is."""
+    if not _parser(dataset_name).is_theme(text):
+        return False
+    label = _("Find by theme: “{text}”", text=format.escape_markdown(text))
+    button(label, "theme-offer", "auto_awesome", _open, text, type="tertiary", width="stretch")
+    return True
+
+
+def _open(text: str) -> None:
+    """Open the panel with the films of a theme, and clear the search box."""
+    st.session_state["theme-open"], st.session_state.theme, st.session_state.search = True, text, ""
+    browser.focus_on("theme")
+    st.rerun()  # the whole page, not only the fragment of the search box
 
 
 @st.fragment

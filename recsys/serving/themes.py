@@ -27,6 +27,7 @@ from recsys.text.tags import TagTable, stem, stems
 
 MAX_THEME_CHARS = 300
 MAX_PHRASE_WORDS = 4
+MIN_TAG_FILMS = 2  # of a tag of several words that is one phrase of a theme
 MAX_REASONS = 3  # tags or genres per film
 POWER_MEAN_EXPONENT = 0.5  # below 1, so that a weak match with each aspect scores above a match with only one aspect
 
@@ -203,6 +204,14 @@ class ThemeParser:
                 return start + length, has_phrase
         return n_degrees + 1, np.zeros(self._n_items, bool)
 
+    def is_theme(self, text: str) -> bool:
+        """Return whether a text consists of genres and tags of at least MIN_TAG_FILMS films. It can also have years."""
+        wanted, _excluded = self.split_negations(parse_years(text[:MAX_THEME_CHARS].lower())[0])
+        phrases = [phrase for phrase, _text in self._phrases(wanted)]
+        return bool(phrases) and all(
+            phrase in self._genre_by_phrase or self.table.is_common(phrase, MIN_TAG_FILMS) for phrase in phrases
+        )
+
     def parse(self, theme: str) -> list[ThemeAspect]:
         """Return the aspects of a theme. Years and negations must be removed from the theme before."""
         return [self._aspect(phrase, text) for phrase, text in self._phrases(normalize(theme.replace("-", " ")))]
@@ -222,11 +231,11 @@ class ThemeParser:
         return phrases
 
     def _is_tag_or_genre(self, words: list[str]) -> bool:
-        """Return whether words are a tag of at least two films or a genre, without a stop word at either end."""
+        """Return whether words are a tag of MIN_TAG_FILMS films or a genre, without a stop word at either end."""
         if words[0] in STOP_WORDS or words[-1] in STOP_WORDS:
             return False
         phrase = tuple(map(stem, words))
-        return phrase in self._genre_by_phrase or self.table.is_common(phrase, min_films=2)
+        return phrase in self._genre_by_phrase or self.table.is_common(phrase, MIN_TAG_FILMS)
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
         """Return the aspect of a phrase, matched by tags, genre and title."""
@@ -361,13 +370,18 @@ class ThemeIndex:
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
 
 
+def tag_table(catalog: Catalog) -> TagTable:
+    """Return the table of the tags of a catalogue in the form of `normalize`. It takes a moment for many tags."""
+    return TagTable(catalog, [normalize(tag) for tag in catalog.tags.texts])
+
+
 def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
     """Build the index of a data set, with the sentence encoder if it is available. It takes seconds.
 
     If the encoder is not available, `ThemeIndex.missing` has the reason. Nothing is downloaded. The first call for a
     data set encodes its tags, with progress events {"stage": "encode", "done", "total"}.
     """
-    table = TagTable(dataset.catalog, [normalize(tag) for tag in dataset.catalog.tags.texts])
+    table = tag_table(dataset.catalog)
     films = stored_film_vectors(dataset.name, dataset.catalog)
     if films is None:
         return ThemeIndex(dataset, table, None, Missing.VECTORS)

@@ -16,7 +16,7 @@ from recsys.data.tags import Tags
 from recsys.errors import MissingLibraryError
 from recsys.serving import themes
 from recsys.serving.search.normalize import normalize
-from recsys.serving.themes import Missing, ThemeIndex, open_index
+from recsys.serving.themes import Missing, ThemeIndex, ThemeParser, open_index, tag_table
 from recsys.text import encoder, films
 from recsys.text.tags import TagTable
 from tests import toys
@@ -259,3 +259,11 @@ def test_not_too_long_returns_no_film_tagged_so(sample):
     tagged = {movie for movie, tag in zip(tags.movie, tags.tag_index, strict=True) if tag in long}
     assert titles
     assert not titles & {film.title for film in sample.catalog.films if film.movie_id in tagged}
+
+
+def test_tags_and_genres_are_themes_and_titles_are_not(sample):
+    parser = ThemeParser(sample.catalog, tag_table(sample.catalog))
+    for theme in ("christmas", "James Bond", "movies about boxing", "80s horror", "western, not too long", "kids"):
+        assert parser.is_theme(theme), theme
+    for text in ("", "the", "2010s", "oppenheimer", "the godfather", "zzzz boxing", "x" * 9_999):
+        assert not parser.is_theme(text), text
