@@ -65,6 +65,17 @@ def test_films_with_the_tag_come_first_and_the_more_often_it_was_given_the_earli
     assert found[0].reasons == ("time travel",)
 
 
+def test_a_tag_counts_less_for_a_film_that_has_other_tags_more_often(themed):
+    tags = [(0, "christmas")] * 3 + [(0, "action")] * 9 + [(1, "christmas")] * 3
+    assert items(by_words(with_films(themed, tags=tags)).search("christmas")) == [1, 0]
+
+
+def test_forms_of_a_word_are_counted_together(themed):
+    tags = [(0, "dance")] * 3 + [(1, "dance")] * 2 + [(1, "dancing")] * 2
+    index = by_words(with_films(themed, tags=tags))
+    assert items(index.search("dance")) == items(index.search("dancing films")) == [1, 0]
+
+
 def test_a_film_with_something_of_everything_beats_one_with_much_of_one_thing(themed):
     tags = [(0, "rain")] * 9 + [(1, "rain"), (1, "detective")] + [(2, "detective")] * 9
     assert items(by_words(with_films(themed, tags=tags, genres=["Drama"] * 6)).search("rainy detectives"))[0] == 1
