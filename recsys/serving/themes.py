@@ -4,7 +4,8 @@ A theme has years and aspects: "slasher from the 80s" has the years 1980–1989 
 aspects. Each film matches an aspect to a degree, by its tags, its genres and, with little weight, its title. Words are
 compared by their stems. The sentence encoder, if available, adds tags of similar meaning to each aspect and to the
 whole theme, and compares the theme with the text of each film. More popular films get higher scores. A negation, such
-as "not too long", excludes the films that have the negated tag or genre.
+as "not too long", excludes the films that have the negated tag or genre. An audience, such as "for a 5 year old",
+excludes the films that are not for children.
 
 Shapes: I items, T common tags, D dimensions.
 """
@@ -86,6 +87,11 @@ GENRE_SYNONYMS = {  # phrase → genre of MovieLens
     "love story": "Romance",
     "romantic": "Romance",
 }
+_FOR_CHILDREN = re.compile(  # in a theme in the form of `normalize`
+    r"\b(?P<no>not )?for (?:(?:my|our|a|an|the|small|little|young) )*"
+    r"(?:kids?|child(?:ren)?|toddlers?|(?:[1-9]|1[0-2]) years? olds?(?: (?:kid|child|boy|girl|son|daughter))?)\b"
+    r"|\b(?:kids?|childrens?) (?:films?|movies?)\b"
+)
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
 _FULL_YEAR = re.compile(r"\b(?P<year>(?:18|19|20)\d\d)(?P<plural>'?s)?\b")
 _SHORT_DECADE = re.compile(r"(?<!\d)'?(\d)0'?s\b")
@@ -153,6 +159,9 @@ class ThemeParser:
         self.table, self._n_items = table, len(catalog)
         matrix, names = genre_matrix(catalog)
         self._has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
+        self._is_for_children = np.zeros(self._n_items, bool)
+        for genre in CHILDREN_GENRES & self._has_genre.keys():
+            self._is_for_children |= self._has_genre[genre]
         self._genre_by_name = {stems(normalize(name)): name for name in names}
         synonyms = {stems(name): genre for name, genre in GENRE_SYNONYMS.items() if genre in self._has_genre}
         self._genre_by_phrase = synonyms | self._genre_by_name  # stems of a name or synonym → genre
@@ -160,6 +169,18 @@ class ThemeParser:
         for item, film in enumerate(catalog.films[: self._n_items]):
             for title_stem in set(stems(normalize(film.title))):
                 self._items_by_stem.setdefault(title_stem, []).append(item)
+
+    def split_audience(self, theme: str) -> tuple[str, np.ndarray]:
+        """Return a theme without an audience such as "for kids", and True for the films for this audience, (I,).
+
+        The theme is not changed if it has no audience, or if no film has a genre for children.
+        """
+        normalized = normalize(theme.replace("-", " "))
+        match = _FOR_CHILDREN.search(normalized)
+        if match is None or not self._is_for_children.any():
+            return theme, np.ones(self._n_items, bool)
+        is_for_audience = ~self._is_for_children if match["no"] else self._is_for_children
+        return _FOR_CHILDREN.sub(" ", normalized), is_for_audience
 
     def split_negations(self, theme: str) -> tuple[str, np.ndarray]:
         """Return a theme without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
@@ -205,10 +226,13 @@ class ThemeParser:
         return n_degrees + 1, np.zeros(self._n_items, bool)
 
     def is_theme(self, text: str) -> bool:
-        """Return whether a text consists of genres and tags of at least MIN_TAG_FILMS films. It can also have years."""
-        wanted, _excluded = self.split_negations(parse_years(text[:MAX_THEME_CHARS].lower())[0])
-        phrases = [phrase for phrase, _text in self._phrases(wanted)]
-        return bool(phrases) and all(
+        """Return whether a text consists of genres and tags of at least MIN_TAG_FILMS films, or has an audience.
+
+        It can also have years.
+        """
+        theme, is_for_audience = self.split_audience(parse_years(text[:MAX_THEME_CHARS].lower())[0])
+        phrases = [phrase for phrase, _text in self._phrases(self.split_negations(theme)[0])]
+        return (bool(phrases) or not is_for_audience.all()) and all(
             phrase in self._genre_by_phrase or self.table.is_common(phrase, MIN_TAG_FILMS) for phrase in phrases
         )
 
@@ -299,7 +323,9 @@ class ThemeIndex:
         if not theme:
             return []
         theme_without_years, years = parse_years(theme.lower())
-        wanted, excluded = self._parser.split_negations(theme_without_years)
+        theme_without_audience, is_for_audience = self._parser.split_audience(theme_without_years)
+        wanted, excluded = self._parser.split_negations(theme_without_audience)
+        has_audience = not is_for_audience.all()
         aspects = self._parser.parse(wanted)
         if self._vectors:
             # with a negation, only the wanted part is encoded, because the encoder would match the negated part
@@ -310,13 +336,13 @@ class ThemeIndex:
         scores = self._aspect_scores(aspects)
         if self._vectors:
             scores += self._vector_scores(self._vectors, theme_vector)
-        if not aspects and (years or excluded.any()):
+        if not aspects and (years or has_audience or excluded.any()):
             # A theme such as "80s" has no aspects, so films are ordered by popularity. The factor below squares it.
             scores = self._popularity
-        scores = scores * ~excluded
+        scores = scores * (is_for_audience & ~excluded)
         if years:
             scores *= (self._years >= years[0]) & (self._years <= years[1])
-        if not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
+        if not has_audience and not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
             scores *= self._children_factor
         scores *= self._popularity
         order = np.argsort(-scores, kind="stable")[: max(0, limit)]
@@ -364,7 +390,10 @@ class ThemeIndex:
             tags, relevance = list(aspect.tags), np.array(list(aspect.tags.values()))
             matches = self._table.strength[:, tags][[item], :].toarray().ravel() * relevance
             if matches.any():
-                reasons.append(self._table.texts[tags[int(matches.argmax())]])
+                n_films = self._table.n_films[
+                    tags
+                ]  # of equally good forms, such as "zombie" and "zombies", the common one
+                reasons.append(self._table.texts[tags[int(np.lexsort((n_films, matches))[-1])]])
             elif aspect.genre in self._genres[item]:
                 reasons.append(aspect.genre)
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]

@@ -74,6 +74,7 @@ def test_forms_of_a_word_are_counted_together(themed):
     tags = [(0, "dance")] * 3 + [(1, "dance")] * 2 + [(1, "dancing")] * 2
     index = by_words(with_films(themed, tags=tags))
     assert items(index.search("dance")) == items(index.search("dancing films")) == [1, 0]
+    assert index.search("dancing films")[0].reasons == ("dance",)  # the form that more films have
 
 
 def test_a_film_with_something_of_everything_beats_one_with_much_of_one_thing(themed):
@@ -125,6 +126,28 @@ def test_films_for_children_come_behind_unless_they_are_asked_for(themed):
     index = by_words(with_films(themed, genres=genres))
     assert items(index.search("mystery")) == [1, 0]
     assert items(index.search("mystery for kids"))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("theme", "expected"),
+    [
+        ("movie for a 5 year old", {0, 1}),
+        ("something for my 8-year-old daughter", {0, 1}),
+        ("for kids", {0, 1}),
+        ("kids movies", {0, 1}),
+        ("mystery for small children", {0}),
+        ("mystery, not for kids", {2}),
+    ],
+)
+def test_an_audience_of_children_is_a_filter(themed, theme, expected):
+    genres = ["Mystery|Children", "Comedy|Children", "Mystery", "Drama", "Drama", "Drama"]
+    index = by_words(with_films(themed, genres=genres, tags=[(3, "old age"), (3, "kids")]))
+    assert 3 in items(index.search("a film about a 5 year old"))
+    assert set(items(index.search(theme))) == expected
+
+
+def test_without_a_genre_for_children_the_words_for_kids_are_searched(themed):
+    assert items(by_words(with_films(themed, genres=["Drama"] * 6, tags=[(3, "kids")])).search("for kids")) == [3]
 
 
 def test_of_equally_good_films_the_better_known_comes_first(themed):
@@ -274,7 +297,15 @@ def test_not_too_long_returns_no_film_tagged_so(sample):
 
 def test_tags_and_genres_are_themes_and_titles_are_not(sample):
     parser = ThemeParser(sample.catalog, tag_table(sample.catalog))
-    for theme in ("christmas", "James Bond", "movies about boxing", "80s horror", "western, not too long", "kids"):
+    for theme in (
+        "christmas",
+        "James Bond",
+        "movies about boxing",
+        "80s horror",
+        "western, not too long",
+        "kids",
+        "for a 5 year old",
+    ):
         assert parser.is_theme(theme), theme
     for text in ("", "the", "2010s", "oppenheimer", "the godfather", "zzzz boxing", "x" * 9_999):
         assert not parser.is_theme(text), text
