@@ -38,8 +38,8 @@ def _index(name: str) -> ThemeIndex:
 @cache.cached_for_dataset()
 def _parser(name: str) -> ThemeParser:
     """Return the parser of a data set. It does not need the sentence encoder."""
-    catalog = cache.dataset(name).catalog
-    return ThemeParser(catalog, themes.tag_table(catalog))
+    dataset = cache.dataset(name)
+    return ThemeParser(dataset, themes.tag_table(dataset.catalog))
 
 
 def offer(dataset_name: str, text: str) -> bool:
@@ -68,7 +68,7 @@ def panel(dataset_name: str) -> None:
             return
         note = _(
             "Describe what you would like to watch. You can also give a decade, for example. The search uses "
-            "viewers' tags, genres, years and titles."
+            "viewers' tags, genres, languages, years and titles."
         )
         st.caption(note)
         text = st.text_input(
@@ -110,7 +110,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
                 film_search.film_button(
                     film, keys[position], icon="add", on_click=add, args=args, disabled_reason=reason, note=note
                 )
-                if not reason:
+                if not reason and match.item < dataset.n_items:  # an infrequent film cannot be recommended
                     is_later, key = match.item in visitor().current.later, f"later-{film.movie_id}"
                     label = _("Remove from “Watch later”") if is_later else _("Watch later")
                     icon, hidden_label = f"bookmark_{'remove' if is_later else 'add'}", f"{label}: {film.label}"

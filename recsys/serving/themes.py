@@ -5,7 +5,8 @@ aspects. Each film matches an aspect to a degree, by its tags, its genres and, w
 compared by their stems. The sentence encoder, if available, adds tags of similar meaning to each aspect and to the
 whole theme, and compares the theme with the text of each film. More popular films get higher scores. A negation, such
 as "not too long", excludes the films that have the negated tag or genre. An audience, such as "for a 5 year old",
-excludes the films that are not for children.
+excludes the films that are not for children. If a theme has only languages and genres, such as "turkish comedy", films
+in other languages are excluded, unless they have the tag "turkish". Infrequent films are only found by such a theme.
 
 Shapes: I items, T common tags, D dimensions.
 """
@@ -19,6 +20,7 @@ import numpy as np
 
 from recsys.data.dataset import Catalog, Dataset
 from recsys.data.download import DownloadError
+from recsys.data.film_tables import original_languages
 from recsys.errors import MissingLibraryError
 from recsys.progress import ProgressCallback, no_progress
 from recsys.serving.search.normalize import normalize
@@ -37,6 +39,7 @@ PARTIAL_TAG_WEIGHT = 0.8  # a tag that also has other words; multiplied by the s
 PREFIX_TAG_WEIGHT = 0.7  # a tag with a word that begins like the aspect; divided by the number of words of the tag
 COMMON_PREFIX_LETTERS = 7  # number of equal first letters of such a word: "apocalypse" and "apocalyptic"
 GENRE_WEIGHT = 0.5
+LANGUAGE_WEIGHT = 0.8  # above tags, which users also give to films in English about the country
 SYNONYM_WEIGHT = 0.3  # a genre that the aspect names by one of GENRE_SYNONYMS
 TITLE_WEIGHT = 0.1  # low, because a word of a title need not be what the film is about
 
@@ -87,6 +90,49 @@ GENRE_SYNONYMS = {  # phrase → genre of MovieLens
     "love story": "Romance",
     "romantic": "Romance",
 }
+LANGUAGES = {  # phrase → codes in the table of original languages
+    "african": ("am", "bm", "wo", "zu"),
+    "arabic": ("ar",),
+    "bulgarian": ("bg",),
+    "cantonese": ("yue",),
+    "chinese": ("zh", "yue"),
+    "czech": ("cs",),
+    "danish": ("da",),
+    "dutch": ("nl",),
+    "estonian": ("et",),
+    "finnish": ("fi",),
+    "french": ("fr",),
+    "georgian": ("ka",),
+    "german": ("de",),
+    "greek": ("el",),
+    "hebrew": ("he",),
+    "hindi": ("hi",),
+    "hungarian": ("hu",),
+    "icelandic": ("is",),
+    "indian": ("hi", "bn", "ml", "pa", "ta", "te", "ur"),
+    "indonesian": ("id",),
+    "iranian": ("fa",),
+    "israeli": ("he",),
+    "italian": ("it",),
+    "japanese": ("ja",),
+    "korean": ("ko",),
+    "kurdish": ("ku",),
+    "mandarin": ("zh",),
+    "norwegian": ("no",),
+    "persian": ("fa",),
+    "polish": ("pl",),
+    "portuguese": ("pt",),
+    "romanian": ("ro",),
+    "russian": ("ru",),
+    "scandinavian": ("da", "no", "sv"),
+    "serbian": ("sr",),
+    "spanish": ("es",),
+    "swedish": ("sv",),
+    "thai": ("th",),
+    "turkish": ("tr",),
+    "ukrainian": ("uk",),
+    "vietnamese": ("vi",),
+}
 _FOR_CHILDREN = re.compile(  # in a theme in the form of `normalize`
     r"\b(?P<no>not )?for (?:(?:my|our|a|an|the|small|little|young) )*"
     r"(?:kids?|child(?:ren)?|toddlers?|(?:[1-9]|1[0-2]) years? olds?(?: (?:kid|child|boy|girl|son|daughter))?)\b"
@@ -106,6 +152,7 @@ class ThemeAspect:
     match: np.ndarray  # how well each film matches, (I,) 0…1
     tags: dict[int, float] = field(default_factory=dict)  # index in `TagTable.texts` → relevance, 0…1
     genre: str = ""  # the genre that the aspect names, "" if none
+    languages: tuple[str, ...] = ()  # codes of languages; if it is not empty, films without a match are excluded
 
 
 class Missing(Enum):
@@ -121,8 +168,8 @@ class Missing(Enum):
 class ThemeMatch:
     """A film that matches a theme."""
 
-    item: int
-    score: float  # above 0; comparable within one theme
+    item: int  # film number; infrequent films are only found by their language
+    score: float  # above 0, but 0 for an infrequent film; comparable within one theme
     reasons: tuple[str, ...] = ()  # tags and genres of the film that match the theme, at most MAX_REASONS
 
 
@@ -155,8 +202,12 @@ def parse_years(theme: str) -> tuple[str, tuple[int, int] | None]:
 class ThemeParser:
     """Divides themes into aspects, and matches them with the films of a catalogue."""
 
-    def __init__(self, catalog: Catalog, table: TagTable) -> None:
+    def __init__(self, dataset: Dataset, table: TagTable) -> None:
+        catalog = dataset.catalog
         self.table, self._n_items = table, len(catalog)
+        codes = original_languages(dataset.name)  # by movie id
+        self._language = np.array([codes.get(movie, "") for movie in catalog.movie_ids.tolist()], object)  # (I,)
+        self._languages_by_phrase = {stems(name): of_name for name, of_name in LANGUAGES.items() if codes}
         matrix, names = genre_matrix(catalog)
         self._has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
         self._is_for_children = np.zeros(self._n_items, bool)
@@ -226,19 +277,36 @@ class ThemeParser:
         return n_degrees + 1, np.zeros(self._n_items, bool)
 
     def is_theme(self, text: str) -> bool:
-        """Return whether a text consists of genres and tags of at least MIN_TAG_FILMS films, or has an audience.
+        """Return whether a text consists of genres, languages and tags of MIN_TAG_FILMS films, or has an audience.
 
         It can also have years.
         """
         theme, is_for_audience = self.split_audience(parse_years(text[:MAX_THEME_CHARS].lower())[0])
         phrases = [phrase for phrase, _text in self._phrases(self.split_negations(theme)[0])]
         return (bool(phrases) or not is_for_audience.all()) and all(
-            phrase in self._genre_by_phrase or self.table.is_common(phrase, MIN_TAG_FILMS) for phrase in phrases
+            phrase in self._genre_by_phrase
+            or phrase in self._languages_by_phrase
+            or self.table.is_common(phrase, MIN_TAG_FILMS)
+            for phrase in phrases
         )
 
     def parse(self, theme: str) -> list[ThemeAspect]:
         """Return the aspects of a theme. Years and negations must be removed from the theme before."""
-        return [self._aspect(phrase, text) for phrase, text in self._phrases(normalize(theme.replace("-", " ")))]
+        phrases = self._phrases(normalize(theme.replace("-", " ")))
+        aspects = [self._aspect(phrase, text) for phrase, text in phrases]
+        # "italian comedy" is a comedy in Italian, but "italian mafia" need not be in Italian
+        if all(phrase in self._languages_by_phrase or phrase in self._genre_by_phrase for phrase, _text in phrases):
+            for aspect, (phrase, _text) in zip(aspects, phrases, strict=True):
+                self._match_language(aspect, phrase)
+        return aspects
+
+    def _match_language(self, aspect: ThemeAspect, phrase: tuple[str, ...]) -> None:
+        """If a phrase names a language, match its aspect only with films in this language or with this tag."""
+        aspect.languages = self._languages_by_phrase.get(phrase, ())
+        if aspect.languages:
+            aspect.tags = dict.fromkeys(self.table.by_phrase.get(phrase, ()), 1.0)
+            is_in_language = np.isin(self._language, aspect.languages)
+            aspect.match = np.maximum(tag_match(self.table, aspect.tags), LANGUAGE_WEIGHT * is_in_language)
 
     def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
         """Divide a theme into phrases, each as (stems, text): the longest tags and genres, and the words between them.
@@ -309,7 +377,9 @@ class ThemeIndex:
         self, dataset: Dataset, table: TagTable, vectors: SentenceVectors | None, missing: Missing = Missing.NOTHING
     ) -> None:
         self.missing, self._vectors, self._table = missing, vectors, table
-        self._parser = ThemeParser(dataset.catalog, table)
+        self._parser = ThemeParser(dataset, table)
+        self._infrequent = dataset.catalog.films[dataset.n_items :]
+        self._language_by_id = original_languages(dataset.name)
         self._years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)  # (I,)
         self._genres = [set(genres.split("|")) for genres in dataset.catalog.movies["genres"]]
         for_children = np.array([bool(genres & CHILDREN_GENRES) for genres in self._genres], bool)
@@ -332,7 +402,8 @@ class ThemeIndex:
             whole_theme = wanted if excluded.any() else theme
             theme_vector, *aspect_vectors = self._vectors.encode([whole_theme, *(aspect.text for aspect in aspects)])
             for aspect, vector in zip(aspects, aspect_vectors, strict=True):
-                self._expand_with_tags(self._vectors, aspect, vector)
+                if not aspect.languages:  # tags of similar meaning can be other languages
+                    self._expand_with_tags(self._vectors, aspect, vector)
         scores = self._aspect_scores(aspects)
         if self._vectors:
             scores += self._vector_scores(self._vectors, theme_vector)
@@ -344,13 +415,34 @@ class ThemeIndex:
             scores *= (self._years >= years[0]) & (self._years <= years[1])
         if not has_audience and not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
             scores *= self._children_factor
+        for aspect in aspects:
+            if aspect.languages:
+                scores *= aspect.match > 0
         scores *= self._popularity
         order = np.argsort(-scores, kind="stable")[: max(0, limit)]
-        return [
+        matches = [
             ThemeMatch(item, float(scores[item]), self._reasons(item, aspects))
             for item in order.tolist()
             if scores[item] > 0
         ]
+        if not has_audience and not excluded.any():
+            matches += [ThemeMatch(item, 0.0) for item in self._infrequent_matches(aspects, years)]
+        return matches[: max(0, limit)]
+
+    def _infrequent_matches(self, aspects: Sequence[ThemeAspect], years: tuple[int, int] | None) -> list[int]:
+        """Return the numbers of the infrequent films in a language of a theme, the newest first.
+
+        They must have all genres of the theme.
+        """
+        codes = {code for aspect in aspects for code in aspect.languages}
+        genres = {aspect.genre for aspect in aspects if not aspect.languages}
+        numbered = [
+            (-(film.year or 0), len(self._years) + row)
+            for row, film in enumerate(self._infrequent)
+            if self._language_by_id.get(film.movie_id) in codes and genres <= set(film.genres.split("|"))
+            if years is None or years[0] <= (film.year or 0) <= years[1]
+        ]
+        return [number for _year, number in sorted(numbered)]
 
     def _expand_with_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> None:
         """Add the common tags with a similar meaning to an aspect, given its vector (D,)."""
@@ -394,7 +486,7 @@ class ThemeIndex:
                     tags
                 ]  # of equally good forms, such as "zombie" and "zombies", the common one
                 reasons.append(self._table.texts[tags[int(np.lexsort((n_films, matches))[-1])]])
-            elif aspect.genre in self._genres[item]:
+            elif aspect.genre and aspect.genre in self._genres[item]:
                 reasons.append(aspect.genre)
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
 

@@ -296,7 +296,7 @@ def test_not_too_long_returns_no_film_tagged_so(sample):
 
 
 def test_tags_and_genres_are_themes_and_titles_are_not(sample):
-    parser = ThemeParser(sample.catalog, tag_table(sample.catalog))
+    parser = ThemeParser(sample, tag_table(sample.catalog))
     for theme in (
         "christmas",
         "James Bond",
@@ -305,7 +305,39 @@ def test_tags_and_genres_are_themes_and_titles_are_not(sample):
         "western, not too long",
         "kids",
         "for a 5 year old",
+        "turkish",
     ):
         assert parser.is_theme(theme), theme
     for text in ("", "the", "2010s", "oppenheimer", "the godfather", "zzzz boxing", "x" * 9_999):
         assert not parser.is_theme(text), text
+
+
+def titles_in(sample, theme, limit=10):
+    films = sample.catalog.films
+    return [films[near.item].title for near in open_index(sample).search(theme, limit)]
+
+
+def test_films_in_a_language_are_found_and_infrequent_films_come_last(sample):
+    assert titles_in(sample, "korean thriller")[0].startswith("Oldboy")
+    assert "My Thoughts Are Silent" in titles_in(sample, "ukrainian")
+    assert len(titles_in(sample, "turkish films")) == 10
+    numbers = [near.item for near in open_index(sample).search("polish")]
+    is_infrequent = [number >= sample.n_items for number in numbers]
+    assert any(is_infrequent)
+    assert is_infrequent == sorted(is_infrequent)
+
+
+def test_infrequent_films_in_a_language_have_the_years_and_genres_of_the_theme(sample):
+    films, index = sample.catalog.films, open_index(sample)
+    found = [films[near.item] for near in index.search("turkish drama from the 2010s", 50)]
+    assert found
+    assert all("Drama" in film.genres and 2010 <= film.year < 2020 for film in found)
+    assert all(near.item < sample.n_items for near in index.search("polish comedy for kids", 50))
+
+
+def test_with_a_tag_a_language_is_no_filter(sample):
+    assert "The Godfather" in titles_in(sample, "italian mafia", 30)
+
+
+def test_a_film_without_genres_has_no_empty_reason(sample):
+    assert all(all(near.reasons) for near in open_index(sample).search("the new testament", 50))
