@@ -10,8 +10,8 @@ with errors.show_errors():
     dataset = page.header(
         _("Watch next"),
         _(
-            "Add films that you have watched or like, and get recommendations. If you know the order in which you "
-            "watched them, add the most recent one last."
+            "Add films that you like or have watched, in any order, and get recommendations. If you know the order in "
+            "which you watched them, switch on “In the order I watched them”."
         ),
     )
     if dataset:

@@ -31,6 +31,7 @@ def search_box(
     results_key: str = "found",
     on_enter: Callable[[SearchResult], None] | None = None,
     several_hint: str = "",
+    offer: Callable[[str], bool] | None = None,
     **options: Any,
 ) -> None:
     """Show a search box and its results.
@@ -44,6 +45,8 @@ def search_box(
         results_key: Key of the container with the results.
         on_enter: Called with the best result when Enter is pressed in the box, see `choose_best`.
         several_hint: Text that is shown if there is no result and the query may be several titles.
+        offer: Shows another search for the query, if there is one, and returns whether it did. It is not called if
+            the best result matches a person.
         options: Further arguments of `st.text_input`.
     """
     index = cache.title_index(dataset_name)
@@ -55,11 +58,13 @@ def search_box(
         return
     results = index.search(text, limit=limit)
     confident = [result for result in results if result.is_confident]
-    similar = [] if confident else results
     with st.container(key=results_key, gap=None):
         for result in confident:
             render(result)
-        if note := missing_note(dataset_name, text, confident):
+        has_person = bool(confident and confident[0].matched_person)
+        has_offer = bool(offer and not has_person and offer(text.strip()))
+        similar = [] if confident or has_offer else results
+        if note := missing_note(dataset_name, text, confident, has_offer):
             st.caption(f"{note} {_('Most similar titles:')}" if similar else note)
         for result in similar:
             render(result)
@@ -90,15 +95,18 @@ def _best_match(index: TitleIndex, text: str) -> SearchResult | None:
     return best if best and best.is_confident and not best.matched_person else None
 
 
-def missing_note(dataset_name: str, text: str, confident: list[SearchResult]) -> str:
-    """Return a Markdown note about a film that the data set lacks and the other data sets that have it, or ""."""
+def missing_note(dataset_name: str, text: str, confident: list[SearchResult], has_offer: bool = False) -> str:
+    """Return a Markdown note about a film that the data set lacks and the other data sets that have it, or "".
+
+    With `has_offer`, the query need not be a title, so the note does not report that the data set lacks it.
+    """
     if confident and confident[0].score > PHRASE:  # the title of the best result starts with the query
         return ""
     matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
     if confident:  # then only a title that starts with the query is worth a note
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
     sentences = [_("{film} is in {data}.", data=title, film=film.label) for title, film in matches]
-    if not confident:
+    if not confident and not has_offer:
         query = text.strip()
         not_found = ngettext(
             "“{text}” is not the title of the only film in this data set.",

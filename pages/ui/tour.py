@@ -14,12 +14,15 @@ from pages.ui.widgets import button
 STEPS = (  # title, text
     (
         N_("Your films."),
-        N_("Search for a film and add it, or start with a ready-made list. The film you watched last goes at the end."),
+        N_("Search for films and add them, or start with a ready-made list. They can be in any order."),
     ),
     (N_("What comes next."), N_("The films you are likely to watch next. Add one, or open its menu to see why.")),
     (
-        N_("Order matters."),
-        N_("Move or remove a film and see new predictions. Undo, or your browser's Back button, restores your list."),
+        N_("Change your list."),
+        N_(
+            "Move or remove a film and see new predictions. With “In the order I watched them”, the latest films count "
+            "most. Undo, or your browser's Back button, restores your list."
+        ),
     ),
     (N_("More pages."), N_("Compare recommenders, see how accurate they are, and look inside the network.")),
 )

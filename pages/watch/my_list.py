@@ -5,6 +5,7 @@ Session state: rate_by ("thumbs" or "stars"), in_watch_order (whether the list i
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -64,6 +65,7 @@ def _search(dataset_name: str) -> None:
         limit=8,
         on_enter=lambda film: _add(film.number),
         several_hint=hint if cache.item_noun(dataset_name) == "film" else "",
+        offer=partial(theme_search.offer, dataset_name),
     )
 
 

@@ -14,7 +14,7 @@ from recsys.data import prepared
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError, python, recsys_command
 from recsys.serving import themes
-from recsys.serving.themes import Missing, ThemeIndex, ThemeMatch
+from recsys.serving.themes import Missing, ThemeIndex, ThemeMatch, ThemeParser
 
 MAX_RESULTS = 8
 MISSING_TEXTS = {
@@ -35,6 +35,29 @@ def _index(name: str) -> ThemeIndex:
     return themes.open_index(cache.dataset(name))
 
 
+@cache.cached_for_dataset()
+def _parser(name: str) -> ThemeParser:
+    """Return the parser of a data set. It does not need the sentence encoder."""
+    dataset = cache.dataset(name)
+    return ThemeParser(dataset, themes.tag_table(dataset.catalog))
+
+
+def offer(dataset_name: str, text: str) -> bool:
+    """Render a button that opens the panel with a text if the text is a theme, and return whether it is."""
+    if not _parser(dataset_name).is_theme(text):
+        return False
+    label = _("Find by theme: “{text}”", text=format.escape_markdown(text))
+    button(label, "theme-offer", "auto_awesome", _open, text, type="tertiary", width="stretch")
+    return True
+
+
+def _open(text: str) -> None:
+    """Open the panel with the films of a theme, and clear the search box."""
+    st.session_state["theme-open"], st.session_state.theme, st.session_state.search = True, text, ""
+    browser.focus_on("theme")
+    st.rerun()  # the whole page, not only the fragment of the search box
+
+
 @st.fragment
 @errors.show_errors()
 def panel(dataset_name: str) -> None:
@@ -45,7 +68,7 @@ def panel(dataset_name: str) -> None:
             return
         note = _(
             "Describe what you would like to watch. You can also give a decade, for example. The search uses "
-            "titles, years, genres and people's tags."
+            "titles, years, genres, languages and people's tags."
         )
         st.caption(note)
         text = st.text_input(
@@ -87,7 +110,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
                 film_search.film_button(
                     film, keys[position], icon="add", on_click=add, args=args, disabled_reason=reason, note=note
                 )
-                if not reason:
+                if not reason and match.item < dataset.n_items:  # an infrequent film cannot be recommended
                     is_later, key = match.item in visitor().current.later, f"later-{film.movie_id}"
                     label = _("Remove from “Watch later”") if is_later else _("Watch later")
                     icon, hidden_label = f"bookmark_{'remove' if is_later else 'add'}", f"{label}: {film.label}"

@@ -4,7 +4,9 @@ A theme has years and aspects: "slasher from the 80s" has the years 1980–1989 
 aspects. Each film matches an aspect to a degree, by its tags, its genres and, with little weight, its title. Words are
 compared by their stems. The sentence encoder, if available, adds tags of similar meaning to each aspect and to the
 whole theme, and compares the theme with the text of each film. More popular films get higher scores. A negation, such
-as "not too long", excludes the films that have the negated tag or genre.
+as "not too long", excludes the films that have the negated tag or genre. An audience, such as "for a 5 year old",
+excludes the films that are not for children. If a theme has only languages and genres, such as "turkish comedy", films
+in other languages are excluded, unless they have the tag "turkish". Infrequent films are only found by such a theme.
 
 Shapes: I items, T common tags, D dimensions.
 """
@@ -18,6 +20,7 @@ import numpy as np
 
 from recsys.data.dataset import Catalog, Dataset
 from recsys.data.download import DownloadError
+from recsys.data.film_tables import original_languages
 from recsys.errors import MissingLibraryError
 from recsys.progress import ProgressCallback, no_progress
 from recsys.serving.search.normalize import normalize
@@ -27,6 +30,7 @@ from recsys.text.tags import TagTable, stem, stems
 
 MAX_THEME_CHARS = 300
 MAX_PHRASE_WORDS = 4
+MIN_TAG_FILMS = 2  # of a tag of several words that is one phrase of a theme
 MAX_REASONS = 3  # tags or genres per film
 POWER_MEAN_EXPONENT = 0.5  # below 1, so that a weak match with each aspect scores above a match with only one aspect
 
@@ -35,6 +39,7 @@ PARTIAL_TAG_WEIGHT = 0.8  # a tag that also has other words; multiplied by the s
 PREFIX_TAG_WEIGHT = 0.7  # a tag with a word that begins like the aspect; divided by the number of words of the tag
 COMMON_PREFIX_LETTERS = 7  # number of equal first letters of such a word: "apocalypse" and "apocalyptic"
 GENRE_WEIGHT = 0.5
+LANGUAGE_WEIGHT = 0.8  # above tags, which users also give to films in English about the country
 SYNONYM_WEIGHT = 0.3  # a genre that the aspect names by one of GENRE_SYNONYMS
 TITLE_WEIGHT = 0.1  # low, because a word of a title need not be what the film is about
 
@@ -85,6 +90,54 @@ GENRE_SYNONYMS = {  # phrase → genre of MovieLens
     "love story": "Romance",
     "romantic": "Romance",
 }
+LANGUAGES = {  # phrase → codes in the table of original languages
+    "african": ("am", "bm", "wo", "zu"),
+    "arabic": ("ar",),
+    "bulgarian": ("bg",),
+    "cantonese": ("yue",),
+    "chinese": ("zh", "yue"),
+    "czech": ("cs",),
+    "danish": ("da",),
+    "dutch": ("nl",),
+    "estonian": ("et",),
+    "finnish": ("fi",),
+    "french": ("fr",),
+    "georgian": ("ka",),
+    "german": ("de",),
+    "greek": ("el",),
+    "hebrew": ("he",),
+    "hindi": ("hi",),
+    "hungarian": ("hu",),
+    "icelandic": ("is",),
+    "indian": ("hi", "bn", "ml", "pa", "ta", "te", "ur"),
+    "indonesian": ("id",),
+    "iranian": ("fa",),
+    "israeli": ("he",),
+    "italian": ("it",),
+    "japanese": ("ja",),
+    "korean": ("ko",),
+    "kurdish": ("ku",),
+    "mandarin": ("zh",),
+    "norwegian": ("no",),
+    "persian": ("fa",),
+    "polish": ("pl",),
+    "portuguese": ("pt",),
+    "romanian": ("ro",),
+    "russian": ("ru",),
+    "scandinavian": ("da", "no", "sv"),
+    "serbian": ("sr",),
+    "spanish": ("es",),
+    "swedish": ("sv",),
+    "thai": ("th",),
+    "turkish": ("tr",),
+    "ukrainian": ("uk",),
+    "vietnamese": ("vi",),
+}
+_FOR_CHILDREN = re.compile(  # in a theme in the form of `normalize`
+    r"\b(?P<no>not )?for (?:(?:my|our|a|an|the|small|little|young) )*"
+    r"(?:kids?|child(?:ren)?|toddlers?|(?:[1-9]|1[0-2]) years? olds?(?: (?:kid|child|boy|girl|son|daughter))?)\b"
+    r"|\b(?:kids?|childrens?) (?:films?|movies?)\b"
+)
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
 _FULL_YEAR = re.compile(r"\b(?P<year>(?:18|19|20)\d\d)(?P<plural>'?s)?\b")
 _SHORT_DECADE = re.compile(r"(?<!\d)'?(\d)0'?s\b")
@@ -99,6 +152,7 @@ class ThemeAspect:
     match: np.ndarray  # how well each film matches, (I,) 0…1
     tags: dict[int, float] = field(default_factory=dict)  # index in `TagTable.texts` → relevance, 0…1
     genre: str = ""  # the genre that the aspect names, "" if none
+    languages: tuple[str, ...] = ()  # codes of languages; if it is not empty, films without a match are excluded
 
 
 class Missing(Enum):
@@ -114,8 +168,8 @@ class Missing(Enum):
 class ThemeMatch:
     """A film that matches a theme."""
 
-    item: int
-    score: float  # above 0; comparable within one theme
+    item: int  # film number; infrequent films are only found by their language
+    score: float  # above 0, but 0 for an infrequent film; comparable within one theme
     reasons: tuple[str, ...] = ()  # tags and genres of the film that match the theme, at most MAX_REASONS
 
 
@@ -148,10 +202,17 @@ def parse_years(theme: str) -> tuple[str, tuple[int, int] | None]:
 class ThemeParser:
     """Divides themes into aspects, and matches them with the films of a catalogue."""
 
-    def __init__(self, catalog: Catalog, table: TagTable) -> None:
+    def __init__(self, dataset: Dataset, table: TagTable) -> None:
+        catalog = dataset.catalog
         self.table, self._n_items = table, len(catalog)
+        codes = original_languages(dataset.name)  # by movie id
+        self._language = np.array([codes.get(movie, "") for movie in catalog.movie_ids.tolist()], object)  # (I,)
+        self._languages_by_phrase = {stems(name): of_name for name, of_name in LANGUAGES.items() if codes}
         matrix, names = genre_matrix(catalog)
         self._has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
+        self._is_for_children = np.zeros(self._n_items, bool)
+        for genre in CHILDREN_GENRES & self._has_genre.keys():
+            self._is_for_children |= self._has_genre[genre]
         self._genre_by_name = {stems(normalize(name)): name for name in names}
         synonyms = {stems(name): genre for name, genre in GENRE_SYNONYMS.items() if genre in self._has_genre}
         self._genre_by_phrase = synonyms | self._genre_by_name  # stems of a name or synonym → genre
@@ -159,6 +220,18 @@ class ThemeParser:
         for item, film in enumerate(catalog.films[: self._n_items]):
             for title_stem in set(stems(normalize(film.title))):
                 self._items_by_stem.setdefault(title_stem, []).append(item)
+
+    def split_audience(self, theme: str) -> tuple[str, np.ndarray]:
+        """Return a theme without an audience such as "for kids", and True for the films for this audience, (I,).
+
+        The theme is not changed if it has no audience, or if no film has a genre for children.
+        """
+        normalized = normalize(theme.replace("-", " "))
+        match = _FOR_CHILDREN.search(normalized)
+        if match is None or not self._is_for_children.any():
+            return theme, np.ones(self._n_items, bool)
+        is_for_audience = ~self._is_for_children if match["no"] else self._is_for_children
+        return _FOR_CHILDREN.sub(" ", normalized), is_for_audience
 
     def split_negations(self, theme: str) -> tuple[str, np.ndarray]:
         """Return a theme without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
@@ -203,9 +276,37 @@ class ThemeParser:
                 return start + length, has_phrase
         return n_degrees + 1, np.zeros(self._n_items, bool)
 
+    def is_theme(self, text: str) -> bool:
+        """Return whether a text consists of genres, languages and tags of MIN_TAG_FILMS films, or has an audience.
+
+        It can also have years.
+        """
+        theme, is_for_audience = self.split_audience(parse_years(text[:MAX_THEME_CHARS].lower())[0])
+        phrases = [phrase for phrase, _text in self._phrases(self.split_negations(theme)[0])]
+        return (bool(phrases) or not is_for_audience.all()) and all(
+            phrase in self._genre_by_phrase
+            or phrase in self._languages_by_phrase
+            or self.table.is_common(phrase, MIN_TAG_FILMS)
+            for phrase in phrases
+        )
+
     def parse(self, theme: str) -> list[ThemeAspect]:
         """Return the aspects of a theme. Years and negations must be removed from the theme before."""
-        return [self._aspect(phrase, text) for phrase, text in self._phrases(normalize(theme.replace("-", " ")))]
+        phrases = self._phrases(normalize(theme.replace("-", " ")))
+        aspects = [self._aspect(phrase, text) for phrase, text in phrases]
+        # "italian comedy" is a comedy in Italian, but "italian mafia" need not be in Italian
+        if all(phrase in self._languages_by_phrase or phrase in self._genre_by_phrase for phrase, _text in phrases):
+            for aspect, (phrase, _text) in zip(aspects, phrases, strict=True):
+                self._match_language(aspect, phrase)
+        return aspects
+
+    def _match_language(self, aspect: ThemeAspect, phrase: tuple[str, ...]) -> None:
+        """If a phrase names a language, match its aspect only with films in this language or with this tag."""
+        aspect.languages = self._languages_by_phrase.get(phrase, ())
+        if aspect.languages:
+            aspect.tags = dict.fromkeys(self.table.by_phrase.get(phrase, ()), 1.0)
+            is_in_language = np.isin(self._language, aspect.languages)
+            aspect.match = np.maximum(tag_match(self.table, aspect.tags), LANGUAGE_WEIGHT * is_in_language)
 
     def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
         """Divide a theme into phrases, each as (stems, text): the longest tags and genres, and the words between them.
@@ -222,11 +323,11 @@ class ThemeParser:
         return phrases
 
     def _is_tag_or_genre(self, words: list[str]) -> bool:
-        """Return whether words are a tag of at least two films or a genre, without a stop word at either end."""
+        """Return whether words are a tag of MIN_TAG_FILMS films or a genre, without a stop word at either end."""
         if words[0] in STOP_WORDS or words[-1] in STOP_WORDS:
             return False
         phrase = tuple(map(stem, words))
-        return phrase in self._genre_by_phrase or self.table.is_common(phrase, min_films=2)
+        return phrase in self._genre_by_phrase or self.table.is_common(phrase, MIN_TAG_FILMS)
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
         """Return the aspect of a phrase, matched by tags, genre and title."""
@@ -276,7 +377,9 @@ class ThemeIndex:
         self, dataset: Dataset, table: TagTable, vectors: SentenceVectors | None, missing: Missing = Missing.NOTHING
     ) -> None:
         self.missing, self._vectors, self._table = missing, vectors, table
-        self._parser = ThemeParser(dataset.catalog, table)
+        self._parser = ThemeParser(dataset, table)
+        self._infrequent = dataset.catalog.films[dataset.n_items :]
+        self._language_by_id = original_languages(dataset.name)
         self._years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)  # (I,)
         self._genres = [set(genres.split("|")) for genres in dataset.catalog.movies["genres"]]
         for_children = np.array([bool(genres & CHILDREN_GENRES) for genres in self._genres], bool)
@@ -290,32 +393,56 @@ class ThemeIndex:
         if not theme:
             return []
         theme_without_years, years = parse_years(theme.lower())
-        wanted, excluded = self._parser.split_negations(theme_without_years)
+        theme_without_audience, is_for_audience = self._parser.split_audience(theme_without_years)
+        wanted, excluded = self._parser.split_negations(theme_without_audience)
+        has_audience = not is_for_audience.all()
         aspects = self._parser.parse(wanted)
         if self._vectors:
             # with a negation, only the wanted part is encoded, because the encoder would match the negated part
             whole_theme = wanted if excluded.any() else theme
             theme_vector, *aspect_vectors = self._vectors.encode([whole_theme, *(aspect.text for aspect in aspects)])
             for aspect, vector in zip(aspects, aspect_vectors, strict=True):
-                self._expand_with_tags(self._vectors, aspect, vector)
+                if not aspect.languages:  # tags of similar meaning can be other languages
+                    self._expand_with_tags(self._vectors, aspect, vector)
         scores = self._aspect_scores(aspects)
         if self._vectors:
             scores += self._vector_scores(self._vectors, theme_vector)
-        if not aspects and (years or excluded.any()):
+        if not aspects and (years or has_audience or excluded.any()):
             # A theme such as "80s" has no aspects, so films are ordered by popularity. The factor below squares it.
             scores = self._popularity
-        scores = scores * ~excluded
+        scores = scores * (is_for_audience & ~excluded)
         if years:
             scores *= (self._years >= years[0]) & (self._years <= years[1])
-        if not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
+        if not has_audience and not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
             scores *= self._children_factor
+        for aspect in aspects:
+            if aspect.languages:
+                scores *= aspect.match > 0
         scores *= self._popularity
         order = np.argsort(-scores, kind="stable")[: max(0, limit)]
-        return [
+        matches = [
             ThemeMatch(item, float(scores[item]), self._reasons(item, aspects))
             for item in order.tolist()
             if scores[item] > 0
         ]
+        if not has_audience and not excluded.any():
+            matches += [ThemeMatch(item, 0.0) for item in self._infrequent_matches(aspects, years)]
+        return matches[: max(0, limit)]
+
+    def _infrequent_matches(self, aspects: Sequence[ThemeAspect], years: tuple[int, int] | None) -> list[int]:
+        """Return the numbers of the infrequent films in a language of a theme, the newest first.
+
+        They must have all genres of the theme.
+        """
+        codes = {code for aspect in aspects for code in aspect.languages}
+        genres = {aspect.genre for aspect in aspects if not aspect.languages}
+        numbered = [
+            (-(film.year or 0), len(self._years) + row)
+            for row, film in enumerate(self._infrequent)
+            if self._language_by_id.get(film.movie_id) in codes and genres <= set(film.genres.split("|"))
+            if years is None or years[0] <= (film.year or 0) <= years[1]
+        ]
+        return [number for _year, number in sorted(numbered)]
 
     def _expand_with_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> None:
         """Add the common tags with a similar meaning to an aspect, given its vector (D,)."""
@@ -355,10 +482,18 @@ class ThemeIndex:
             tags, relevance = list(aspect.tags), np.array(list(aspect.tags.values()))
             matches = self._table.strength[:, tags][[item], :].toarray().ravel() * relevance
             if matches.any():
-                reasons.append(self._table.texts[tags[int(matches.argmax())]])
-            elif aspect.genre in self._genres[item]:
+                n_films = self._table.n_films[
+                    tags
+                ]  # of equally good forms, such as "zombie" and "zombies", the common one
+                reasons.append(self._table.texts[tags[int(np.lexsort((n_films, matches))[-1])]])
+            elif aspect.genre and aspect.genre in self._genres[item]:
                 reasons.append(aspect.genre)
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
+
+
+def tag_table(catalog: Catalog) -> TagTable:
+    """Return the table of the tags of a catalogue in the form of `normalize`. It takes a moment for many tags."""
+    return TagTable(catalog, [normalize(tag) for tag in catalog.tags.texts])
 
 
 def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
@@ -367,7 +502,7 @@ def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> Them
     If the encoder is not available, `ThemeIndex.missing` has the reason. Nothing is downloaded. The first call for a
     data set encodes its tags, with progress events {"stage": "encode", "done", "total"}.
     """
-    table = TagTable(dataset.catalog, [normalize(tag) for tag in dataset.catalog.tags.texts])
+    table = tag_table(dataset.catalog)
     films = stored_film_vectors(dataset.name, dataset.catalog)
     if films is None:
         return ThemeIndex(dataset, table, None, Missing.VECTORS)

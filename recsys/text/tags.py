@@ -23,7 +23,9 @@ def stem(word: str) -> str:
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
         word = word[:-1]
-    if word.endswith("ing") and len(word) > 6:
+    if word.endswith(("cing", "ving")):  # "dancing" → "dance"
+        word = f"{word[:-3]}e"
+    elif word.endswith("ing") and len(word) > 6:
         word = word[:-3]
     if word.endswith(("ie", "y")) and not word.endswith(("ay", "ey", "oy")) and len(word) > 2:
         word = word.removesuffix("ie").removesuffix("y") + "i"  # "spie" and "spy" → "spi"
@@ -35,13 +37,27 @@ def stems(text: str) -> tuple[str, ...]:
     return tuple(map(stem, text.split()))
 
 
+def _strength(counts: sparse.csc_array) -> sparse.csc_array:
+    """Return n / (n + 1) · (1 + √s) / 2 for a film that got a tag n times, (I, W) sparse.
+
+    The share s compares n with the uses of the most frequent tag of the film. A popular film has many tags, and few of
+    them are what the film is about: *Die Hard* has "christmas" three times and "action" eight times.
+    """
+    max_uses = np.zeros(counts.shape[0], np.float32)
+    np.maximum.at(max_uses, counts.indices, counts.data)
+    strength = counts.copy()
+    share = counts.data / max_uses[counts.indices]
+    strength.data = counts.data / (counts.data + 1) * (1 + np.sqrt(share)) / 2
+    return strength
+
+
 class TagTable:
     """The tags of the films of a catalogue.
 
     Attributes:
         texts: The W distinct tags in alphabetical order. Elsewhere, a tag is its index in this list.
         n_films: The number of films that have each tag, (W,).
-        strength: n / (n + 1) for a film that got a tag n times, (I, W), sparse.
+        strength: How much a film is about a tag, 0…1, (I, W), sparse; see `_strength`.
         by_phrase: Stems → tags that consist of exactly these stems, in this order.
         by_stem: Stem → tags that contain it.
     """
@@ -62,14 +78,20 @@ class TagTable:
         ones = np.ones(is_listed.sum(), np.float32)
         counts = sparse.coo_array((ones, pairs), shape=(len(catalog), len(self.texts))).tocsc()
         self.n_films = np.diff(counts.indptr)
-        self.strength = counts.copy()
-        self.strength.data = counts.data / (counts.data + 1)  # 1/2 for a tag given once, 2/3 for a tag given twice
         self.by_phrase: dict[tuple[str, ...], list[int]] = {}
         self.by_stem: dict[str, list[int]] = {}
         for index, text in enumerate(self.texts):
             self.by_phrase.setdefault(stems(text), []).append(index)
             for word_stem in set(stems(text)):
                 self.by_stem.setdefault(word_stem, []).append(index)
+        self.strength = _strength(self._sum_equal_phrases(counts))
+
+    def _sum_equal_phrases(self, counts: sparse.csc_array) -> sparse.csc_array:
+        """Return the uses of each tag and of the tags with equal stems, (I, W): "dance" and "dancing" are one theme."""
+        pairs = [(tag, other) for tags in self.by_phrase.values() for tag in tags for other in tags]
+        rows, columns = np.array(pairs, np.int64).reshape(-1, 2).T
+        is_equal = sparse.coo_array((np.ones(len(pairs), np.float32), (rows, columns)), shape=(len(self.texts),) * 2)
+        return (counts @ is_equal).tocsc()
 
     @cached_property
     def common(self) -> np.ndarray:

@@ -16,7 +16,7 @@ from recsys.data.tags import Tags
 from recsys.errors import MissingLibraryError
 from recsys.serving import themes
 from recsys.serving.search.normalize import normalize
-from recsys.serving.themes import Missing, ThemeIndex, open_index
+from recsys.serving.themes import Missing, ThemeIndex, ThemeParser, open_index, tag_table
 from recsys.text import encoder, films
 from recsys.text.tags import TagTable
 from tests import toys
@@ -63,6 +63,18 @@ def test_films_with_the_tag_come_first_and_the_more_often_it_was_given_the_earli
     found = by_words(tagged).search("a film about time travel")
     assert items(found)[:2] == [2, 4]
     assert found[0].reasons == ("time travel",)
+
+
+def test_a_tag_counts_less_for_a_film_that_has_other_tags_more_often(themed):
+    tags = [(0, "christmas")] * 3 + [(0, "action")] * 9 + [(1, "christmas")] * 3
+    assert items(by_words(with_films(themed, tags=tags)).search("christmas")) == [1, 0]
+
+
+def test_forms_of_a_word_are_counted_together(themed):
+    tags = [(0, "dance")] * 3 + [(1, "dance")] * 2 + [(1, "dancing")] * 2
+    index = by_words(with_films(themed, tags=tags))
+    assert items(index.search("dance")) == items(index.search("dancing films")) == [1, 0]
+    assert index.search("dancing films")[0].reasons == ("dance",)  # the form that more films have
 
 
 def test_a_film_with_something_of_everything_beats_one_with_much_of_one_thing(themed):
@@ -114,6 +126,28 @@ def test_films_for_children_come_behind_unless_they_are_asked_for(themed):
     index = by_words(with_films(themed, genres=genres))
     assert items(index.search("mystery")) == [1, 0]
     assert items(index.search("mystery for kids"))[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("theme", "expected"),
+    [
+        ("movie for a 5 year old", {0, 1}),
+        ("something for my 8-year-old daughter", {0, 1}),
+        ("for kids", {0, 1}),
+        ("kids movies", {0, 1}),
+        ("mystery for small children", {0}),
+        ("mystery, not for kids", {2}),
+    ],
+)
+def test_an_audience_of_children_is_a_filter(themed, theme, expected):
+    genres = ["Mystery|Children", "Comedy|Children", "Mystery", "Drama", "Drama", "Drama"]
+    index = by_words(with_films(themed, genres=genres, tags=[(3, "old age"), (3, "kids")]))
+    assert 3 in items(index.search("a film about a 5 year old"))
+    assert set(items(index.search(theme))) == expected
+
+
+def test_without_a_genre_for_children_the_words_for_kids_are_searched(themed):
+    assert items(by_words(with_films(themed, genres=["Drama"] * 6, tags=[(3, "kids")])).search("for kids")) == [3]
 
 
 def test_of_equally_good_films_the_better_known_comes_first(themed):
@@ -259,3 +293,51 @@ def test_not_too_long_returns_no_film_tagged_so(sample):
     tagged = {movie for movie, tag in zip(tags.movie, tags.tag_index, strict=True) if tag in long}
     assert titles
     assert not titles & {film.title for film in sample.catalog.films if film.movie_id in tagged}
+
+
+def test_tags_and_genres_are_themes_and_titles_are_not(sample):
+    parser = ThemeParser(sample, tag_table(sample.catalog))
+    for theme in (
+        "christmas",
+        "James Bond",
+        "movies about boxing",
+        "80s horror",
+        "western, not too long",
+        "kids",
+        "for a 5 year old",
+        "turkish",
+    ):
+        assert parser.is_theme(theme), theme
+    for text in ("", "the", "2010s", "oppenheimer", "the godfather", "zzzz boxing", "x" * 9_999):
+        assert not parser.is_theme(text), text
+
+
+def titles_in(sample, theme, limit=10):
+    films = sample.catalog.films
+    return [films[near.item].title for near in open_index(sample).search(theme, limit)]
+
+
+def test_films_in_a_language_are_found_and_infrequent_films_come_last(sample):
+    assert titles_in(sample, "korean thriller")[0].startswith("Oldboy")
+    assert "My Thoughts Are Silent" in titles_in(sample, "ukrainian")
+    assert len(titles_in(sample, "turkish films")) == 10
+    numbers = [near.item for near in open_index(sample).search("polish")]
+    is_infrequent = [number >= sample.n_items for number in numbers]
+    assert any(is_infrequent)
+    assert is_infrequent == sorted(is_infrequent)
+
+
+def test_infrequent_films_in_a_language_have_the_years_and_genres_of_the_theme(sample):
+    films, index = sample.catalog.films, open_index(sample)
+    found = [films[near.item] for near in index.search("turkish drama from the 2010s", 50)]
+    assert found
+    assert all("Drama" in film.genres and 2010 <= film.year < 2020 for film in found)
+    assert all(near.item < sample.n_items for near in index.search("polish comedy for kids", 50))
+
+
+def test_with_a_tag_a_language_is_no_filter(sample):
+    assert "The Godfather" in titles_in(sample, "italian mafia", 30)
+
+
+def test_a_film_without_genres_has_no_empty_reason(sample):
+    assert all(all(near.reasons) for near in open_index(sample).search("the new testament", 50))

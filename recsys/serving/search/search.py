@@ -21,7 +21,7 @@ import numpy as np
 from recsys.data import film_names
 from recsys.data.dataset import Catalog, Film
 from recsys.serving.search import series
-from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, NameIndex, raise_scores, similar_names
+from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, WHOLE_WORDS, NameIndex, raise_scores, similar_names
 from recsys.serving.search.normalize import (
     comparable_name,
     normalize,
@@ -47,9 +47,14 @@ ADJACENT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs 
 UNLIKELY_WEIGHT = 0.39
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 N_NEAREST = 3
+# A film with a subtitle replaces the film whose title equals the query if it has many more viewers:
+# "lord of the rings" means the films of 2001 to 2003 rather than the film of 1978.
+MIN_VIEWER_RATIO = 5
+EXTRA_VIEWERS = 10  # added to the viewers of the film with the equal title, because small numbers differ by chance
 
 _MOVIE_ID = re.compile(r"^#\s*(\d{1,9})$")
 _YEAR_ALONE = re.compile(r"^\(?((?:18|19|20)\d\d)\)?$")
+_POSSESSIVE = re.compile(r"(?<=\w)['’]s(?=\s)")
 _WITH_NUMBER = re.compile(r"^(\D*\S) (\d{1,2})$")
 
 
@@ -98,11 +103,16 @@ class TitleIndex:
         table = film_names.read().by_corrected_title
         self._nicknames: dict[str, list[int]] = {}  # normalized nickname without spaces → rows
         self._subtitles: dict[str, list[int]] = {}  # normalized subtitle without article → rows of items
+        self._main_titles: dict[str, list[int]] = {}  # title before the subtitle → rows of items
         for row, film in enumerate(self._films):
             names = table.get((film.title, film.year), film_names.FilmNames(film.title))
             forms |= {(form, row) for name in names_of(names) for form in name_forms(name)}
             if row < self.n_items:
-                item_names += [(name, numbers_to_digits(normalize(name)), row) for name in title_names(film.title)]
+                for name in title_names(film.title):
+                    normalized = numbers_to_digits(normalize(name))
+                    item_names.append((name, normalized, row))
+                    for main_title in series.main_titles(name, strip_article(normalized)):
+                        self._main_titles.setdefault(main_title, []).append(row)
                 for subtitle in series.subtitles(film.title):
                     self._subtitles.setdefault(strip_article(normalize(subtitle)), []).append(row)
             for nickname in names.nicknames:
@@ -246,6 +256,8 @@ class TitleIndex:
         if min_matches and has_title.any() and not has_title[: self.n_items].any():
             # "endgame" means Avengers: Endgame rather than an infrequent film of this title
             raise_scores(scores, self._subtitles.get(strip_article(query), []), EXACT)
+        if min_matches and has_title.any():
+            raise_scores(scores, self._more_popular_parts(query, scores), EXACT)
         name_and_number = _WITH_NUMBER.match(strip_article(spaced_query))
         if name_and_number:
             name = name_and_number[1]
@@ -261,6 +273,18 @@ class TitleIndex:
         if name_and_number and min_matches and not scores.any():
             scores = self._other_number_scores(name_and_number[1], int(name_and_number[2]))
         return scores
+
+    def _more_popular_parts(self, query: str, scores: np.ndarray) -> np.ndarray:
+        """Return the rows of films with the query as main title that have many more viewers than films titled so, (n,).
+
+        Films of the series with fewer viewers are returned, too. The result is empty if no film has many more viewers.
+        The article of a query counts: "the mission" is not "Mission: Impossible".
+        """
+        rows = np.array(self._main_titles.get(strip_article(numbers_to_digits(query)), []), np.int64)
+        rows = rows[scores[rows] >= WHOLE_WORDS]
+        n_viewers_of_title = self._popularity[scores == EXACT].max()
+        n_viewers = self._popularity[rows].max(initial=0)
+        return rows if n_viewers >= MIN_VIEWER_RATIO * (n_viewers_of_title + EXTRA_VIEWERS) else rows[:0]
 
     def _series_with_initials(self, letters: str) -> list[str]:
         """Return the names of the series with these initials, with or without "the": "lotr" or "tlotr"."""
@@ -305,8 +329,11 @@ def names_of(film: film_names.FilmNames) -> list[str]:
 
 
 def name_forms(name: str) -> set[str]:
-    """Return the normalized forms of a name: as written, in Latin letters, and each of them with digits."""
-    plain = {normalize(form) for form in (name, *romanizations(name))}
+    """Return the normalized forms of a name: as written, without "'s", in Latin letters, and each of them with digits.
+
+    Without "'s", "Bridget Jones's Diary" begins with the words "bridget jones".
+    """
+    plain = {normalize(form) for form in (name, _POSSESSIVE.sub("", name), *romanizations(name))}
     return plain | set(map(numbers_to_digits, plain))
 
 

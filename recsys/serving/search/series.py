@@ -136,14 +136,22 @@ def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]
     return rows
 
 
+def main_titles(name: str, normalized: str) -> set[str]:
+    """Return the parts of a name before a subtitle or "and the": {"lord of the rings"}. They can have a final number.
+
+    `normalized` is the name with digits and without its article.
+    """
+    titles = {comparable_name(name[: match.start()]) for match in _SUBTITLE_SEPARATOR.finditer(name)}
+    if match := _AND_THE.match(normalized):
+        titles.add(match[1])
+    return titles - {""}
+
+
 def _series_prefixes(name: str, normalized: str) -> set[str]:
     """Return the possible prefixes of a name. `normalized` is the name with digits and without its article."""
-    heads = [name[: match.start()] for match in _SUBTITLE_SEPARATOR.finditer(name)]
-    prefixes = set(map(comparable_name, heads))
-    prefixes |= {match[1] for text in [*prefixes, normalized] if (match := _BEFORE_NUMBER.match(text))}
-    if match := _AND_THE.match(normalized):
-        prefixes.add(match[1])
-    return {prefix for prefix in prefixes if prefix and not prefix[-1].isdigit()}
+    titles = main_titles(name, normalized)
+    prefixes = titles | {match[1] for text in [*titles, normalized] if (match := _BEFORE_NUMBER.match(text))}
+    return {prefix for prefix in prefixes if not prefix[-1].isdigit()}
 
 
 def _number_after(prefix: str, normalized: str) -> int | None:

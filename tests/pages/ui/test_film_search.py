@@ -96,3 +96,25 @@ def test_enter_takes_the_best_match_only_where_it_is_sure(home):
     for text in ("toy stroy", "oppenheimer", "toy story 1940", "", "rare bird"):
         film_search.choose_best("ml-latest-sample", taken.append, text)
     assert [film.label for film in taken] == ["Toy Story (1995)", "Rare Bird (1999)"]
+
+
+def test_another_search_is_offered_in_place_of_the_report_of_a_missing_film(home):
+    def script():
+        import streamlit as st
+
+        from pages.ui import film_search
+
+        def offer(text):
+            if text == "boxing":
+                st.text("another search")
+            return text == "boxing"
+
+        film_search.search_box("ml-latest-sample", "Add a film", "box", lambda film: None, 8, offer=offer)
+
+    app = AppTest.from_function(script, default_timeout=60).run()
+    app.text_input(key="box").set_value("boxing").run()
+    assert app.text[0].value == "another search"
+    assert "is not among" not in said(app)
+    app.text_input(key="box").set_value("wrestling").run()
+    assert not app.text
+    assert "“wrestling” is not among the 31 films" in said(app)

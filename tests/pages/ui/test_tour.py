@@ -1,6 +1,6 @@
 from pages.ui import browser, tour
 from recsys.paths import REPOSITORY
-from tests.pages.reading import keys
+from tests.pages.reading import keys, said
 
 
 def strip(app):
@@ -53,3 +53,14 @@ def test_a_browser_that_has_seen_the_tour_is_not_shown_it(visit, monkeypatch):
 def test_the_script_sets_the_cookie_that_is_looked_for():
     script = (REPOSITORY / "assets" / "style" / "nextreel.js").read_text("utf-8")
     assert f'"{browser.TOUR_COOKIE}=seen;' in script
+
+
+def test_the_tour_and_the_introduction_ask_for_no_order_and_name_the_switch_of_the_order(visit):
+    app = visit()
+    assert "in any order, and get recommendations" in said(app)
+    assert "They can be in any order." in strip(app)
+    switch = visit(s="1-2").toggle(key="in_watch_order").label
+    assert f"switch on “{switch}”" in said(app)
+    for _step in range(2):
+        app.button(key="tour-next").click().run()
+    assert f"With “{switch}”, the latest films count most." in strip(app)

@@ -5,8 +5,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.ui.visitor import ListState
+from recsys.data.download import DownloadError
 from recsys.serving import history, substitutes
 from recsys.serving.history_import import WatchedFilm
+from recsys.text import encoder
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, watched
 
@@ -149,3 +151,26 @@ def test_only_a_history_has_a_latest_film(visit):
     app.toggle(key="in_watch_order").set_value(True).run()
     assert "latest" not in app.container(key="sequence").html[0].value
     assert "latest" in app.container(key="sequence").html[1].value
+
+
+def test_a_theme_in_the_search_box_opens_the_search_by_theme(visit, monkeypatch):
+    monkeypatch.setattr(encoder, "load", without_encoder)
+    app = visit()
+    app.text_input(key="search").set_value("Horror").run()
+    assert app.button(key="theme-offer").label == "Find by theme: “Horror”"
+    assert "is not among" not in said(app)
+    app.button(key="theme-offer").click().run()
+    assert not app.exception
+    assert app.text_input(key="search").value == ""
+    assert app.text_input(key="theme").value == "Horror"
+    assert any(key.startswith("near-") for key in keys(app))
+
+
+def test_titles_that_are_no_theme_offer_no_search_by_theme(visit):
+    app = visit()
+    app.text_input(key="search").set_value("toy").run()
+    assert "theme-offer" not in keys(app)
+
+
+def without_encoder(report, fetch=True):
+    raise DownloadError("the sentence encoder is not on this machine; fetch it first")

@@ -466,3 +466,33 @@ def test_a_joined_spelling_finds_the_films_of_the_separated_one(built_in, joined
     films = [film.label for film in built_in.search(joined, limit=20)]
     assert films == [film.label for film in built_in.search(separated, limit=20)]
     assert len(films) > 1
+
+
+def test_a_widely_watched_series_comes_before_a_little_watched_film_of_its_name():
+    films = [
+        ("The Lord of the Rings", 1978, 50),
+        ("The Lord of the Rings: The Two Towers", 2002, 690),
+        ("The Lord of the Rings: The Fellowship of the Ring", 2001, 750),
+        ("The Mission", 1986, 30),
+        ("Mission: Impossible", 1996, 460),
+        ("Rambo", 2008, 30),
+        ("Rambo: First Blood", 1982, 90),
+    ]
+    index = make_index(films, [("Captain America", 1990), ("Wanted", 2009), ("Wanted: Dead or Alive", 1987)])
+    assert [film.year for film in index.search("lord of the rings")] == [2001, 2002, 1978]
+    assert index.search("lord of the rings 1978")[0].year == 1978
+    assert index.search("the mission")[0].year == 1986  # "Mission: Impossible" has no article
+    assert index.search("rambo")[0].year == 2008  # the others are not watched much more often
+    assert index.search("wanted")[0].year == 2009
+
+
+@pytest.mark.parametrize("title", ["Lord of the Rings", "The Lord of the Rings (1978)"])
+def test_a_whole_title_names_its_film_even_if_the_series_is_watched_more_often(sample, title):
+    index = TitleIndex(sample.catalog, sample.counts)
+    assert [film.label for film in index.matches(title)] == ["The Lord of the Rings (1978)"]
+
+
+def test_a_title_without_its_possessive_ending_is_a_name_too():
+    index = make_index([("Bridget Jones: The Edge of Reason", 2004, 50), ("Bridget Jones's Diary", 2001, 180)], [])
+    assert [film.year for film in index.search("bridget jones")] == [2001, 2004]
+    assert [film.year for film in index.matches("Bridget Jones Diary")] == [2001]
