@@ -248,8 +248,9 @@ class SequenceModel(Model):
 
     def batches(self, samples: Queries, n_items: int, rng: CounterRNG) -> Iterator[Batch]:
         """Yield this process's share of each batch of an epoch."""
-        sequences = self.sequences(samples.histories, np.arange(len(samples)), rng)
-        lengths = np.array([min(len(sequence), self.config.length) for sequence in sequences])
+        # Not the lengths of the crops: with batches of similar crops, NDCG@10 was lower (docs/experiments.md), because
+        # the mean loss of a batch of short crops has few targets, which then weigh more.
+        lengths = np.array([min(len(history), self.config.length) for history in samples.histories])
         shuffle_rng = np.random.default_rng([rng.seed, rng.epoch])
         for rows in bucketed_batches(lengths, self.config.schedule.batch_size, shuffle_rng):
             shard = distributed.shard(rows)

@@ -15,7 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-# Batches per bucket, see `bucketed_batches`. With 16, 2–5 % of the tokens are padding, with segments 16 %.
+# Batches per bucket, see `bucketed_batches`. With 16, 2–5 % of the tokens are padding, with segments half of them.
 BUCKET_BATCHES = 16
 WIDTH_MULTIPLE = 8  # T is a multiple of it, because some kernels are compiled once per shape
 NEVER_EXCLUDED = np.iinfo(np.int16).max  # value of `Batch.excluded_from`, larger than every column number

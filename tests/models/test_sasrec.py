@@ -13,7 +13,7 @@ from recsys.models.sasrec_paper import SasRecPaper
 from recsys.models.transformer import RelativeBias
 from recsys.training import device
 from recsys.training.batches import CounterRNG
-from recsys.training.options import RunOptions, TrainConfig
+from recsys.training.options import RunOptions
 from tests import toys
 from tests.models.configs import changed, untrained
 
@@ -104,15 +104,6 @@ def test_with_segments_only_an_empty_history_gets_the_start_token():
     assert targets_of(batch)[1][0] == 9
     for tokens, targets in zip(lines[:1], targets_of(batch)[:1], strict=True):
         assert [token + 1 for token in tokens] == [target for target in targets if target >= 0]
-
-
-def test_segments_of_similar_length_share_a_batch():
-    model = small_sasrec(crop="segments", length=64, schedule=TrainConfig(batch_size=16))
-    samples = Queries([np.arange(64) % 30 for _ in range(256)])
-    batches = list(model.batches(samples, 30, CounterRNG(0, 0)))
-    tokens = torch.cat([batch.tokens.flatten() for batch in batches])
-    assert sum(len(batch.tokens) for batch in batches) == 256
-    assert (tokens == PADDING).float().mean() < 0.2  # .45 in a random order
 
 
 @BOTH
