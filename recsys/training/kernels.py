@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 # logits per chunk: 4 MB fit in the cache of a core, 1 GB keeps all units of a GPU busy
-CHUNK_LOGITS = {"cpu": 1 << 21, "cuda": 1 << 28}
+CHUNK_LOGITS = {"cpu": 1 << 20, "cuda": 1 << 28}
 # The rows of each product are padded to a multiple of this. Fewer rows take as long: all weights must be read anyway.
 ROW_MULTIPLE = 32
 ATTENTION_CHUNK_LOGITS = 1 << 19  # logits per chunk of attention: 2 MB fit in the cache of a core
