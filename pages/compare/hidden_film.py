@@ -127,7 +127,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
         with errors.show_errors():
             predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
             if predictor:
-                predictor = session.adapt_to_current_list(predictor, dataset)
+                predictor = session.adapt_to_current_list(predictor)
                 (test.ranks[title],) = ranks_of_hidden_films(predictor, films, (position,))
             else:
                 fit = recommenders.find_fit(name, dataset.name)

@@ -101,7 +101,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
 def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
     """Return the predictor of a recommender. If it is not ready, show its status and return the fallback."""
     if predictor := recommenders.predictor(recommender, dataset):
-        return session.adapt_to_current_list(predictor, dataset)
+        return session.adapt_to_current_list(predictor)
     fallback = cache.popularity_predictor(dataset.name)
     st.caption(_("Until then, you see the recommendations of {model}.", model=cache.recommender_title(fallback)))
     return fallback

@@ -294,7 +294,7 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
 def test_further_recommenders_are_adapted_to_the_kind_of_list_too(visit, monkeypatch):
     adapted = set()
 
-    def record(predictor, _dataset):
+    def record(predictor):
         adapted.add(predictor.recommender.name)
         return predictor
 

@@ -47,13 +47,11 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     assert "This replaces the film in your list" in said(alone.run())
 
 
-def test_dates_of_an_import_are_not_shown_for_the_films_of_a_viewer(visit):
+def test_the_date_of_an_import_is_shown(visit):
     app = visit(s="1")
     dates = {world.TITLES[0]: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None)}
     app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
     assert "Watched on 2 January 2024." in app.run().container(key="sequence").html[0].value
-    app.session_state.visitor.user = history.UserHistory(items=(0,), n_watched=1)
-    assert "Watched on" not in app.run().container(key="sequence").html[0].value
 
 
 def test_a_random_user_has_no_watch_dates_of_an_imported_history_and_undo_restores_them(visit):
