@@ -56,16 +56,21 @@ def show(dataset: Dataset) -> None:
         rule = segmented_control(_("How to choose"), titles, "together_rule")
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(name, dataset):
+        predictors = (session.adapt_to_current_list(predictor), other_person.adapt_to_list(predictor))
         ratings = session.current_ratings(dataset, films)
         request = Request(films, unwanted=visitor().current.excluded, ratings=ratings)
-        show_films(predictor, (request, Request(other_films)), rule)
+        show_films(predictors, (request, Request(other_films)), rule)
 
 
-def show_films(predictor: Predictor, requests: tuple[Request, Request], rule: str) -> None:
-    """Show the recommendations for both people, with a bar for each person. requests: Of the visitor and the other."""
+def show_films(predictors: tuple[Predictor, Predictor], requests: tuple[Request, Request], rule: str) -> None:
+    """Show the recommendations for both people, with a bar for each person.
+
+    The predictors and requests are those of the visitor and of the other person.
+    """
+    predictor = predictors[0]
     matches_filters = filters.load_library(predictor.dataset.name).matching_mask(filters.query())
     # a content model also ranks infrequent films, which other models do not have as items
-    picks = group.recommend_for_two(predictor, requests, K, rule, allowed=matches_filters[: predictor.dataset.n_items])
+    picks = group.recommend_for_two(predictors, requests, K, rule, allowed=matches_filters[: predictor.dataset.n_items])
     if not picks:
         st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
         return

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -182,6 +182,11 @@ def films(dataset: Dataset) -> tuple[int, ...]:
 def adapt_to_current_list(predictor: Predictor) -> Predictor:
     """Return a predictor for the visitor's list: a history, or favourites in no order."""
     return predictor if visitor().current.in_watch_order else for_unordered_list(predictor)
+
+
+def is_link_to_history(link: str) -> bool:
+    """Return whether the list of a link to this app is in the order of watching."""
+    return ORDER_PARAM.items() <= dict(parse_qsl(urlsplit(link).query)).items()
 
 
 def set_in_watch_order(in_watch_order: bool) -> None:

@@ -239,6 +239,7 @@ URL_PARAMS = (
     UrlParam("fame", "library_known", PARSE_POPULARITY, "any"),
     UrlParam("tags", "library_tags", _parse_labels, (), SEPARATOR.join),
     UrlParam("with", "other", _matching(SHARED_LIST_PATTERN), "", str),
+    UrlParam("with-order", "other_in_watch_order", PARSE_FLAG, False),
     UrlParam("rule", "together_rule", one_of(lambda: RULES), RULES[0]),
     # Filters of Watch next
     UrlParam("years", "years", _parse_years, Filters.years, _format_years),
