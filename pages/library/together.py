@@ -72,18 +72,21 @@ def show_films(predictors: tuple[Predictor, Predictor], requests: tuple[Request,
     # a content model also ranks infrequent films, which other models do not have as items
     picks = group.recommend_for_two(predictors, requests, K, rule, allowed=matches_filters[: predictor.dataset.n_items])
     if not picks:
-        st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
+        if group.recommend_for_two(predictors, requests, K, rule):
+            st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
+        else:
+            st.info(_("No film is left for both of you. Remove a film from one of the lists."), icon=":material/group:")
         return
     with st.container(key="together", gap="xsmall"):
         for pick in picks:
             show_row(predictor, pick)
     bars = ngettext(
         "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar still means "
-        "a rank far above the middle of the list. {model} ranks the {n:,} film that neither of you has watched and "
-        "that matches the filters.",
+        "a rank far above the middle of the list. {model} ranks the {n:,} film that neither of you has watched or "
+        "ruled out and that matches the filters.",
         "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar still means "
-        "a rank far above the middle of the list. {model} ranks the {n:,} films that neither of you has watched and "
-        "that match the filters.",
+        "a rank far above the middle of the list. {model} ranks the {n:,} films that neither of you has watched or "
+        "ruled out and that match the filters.",
         picks[0].positions[0].n_ranked,
         model=cache.recommender_title(predictor),
     )

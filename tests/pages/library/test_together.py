@@ -93,6 +93,16 @@ def test_a_content_recommender_also_has_films_with_too_few_ratings(visit):
     assert len(offered(app)) == 10
 
 
+def test_advice_without_films_for_both_depends_on_the_filters(visit):
+    remove_filter = "No film is left for both of you. Remove a filter."
+    remove_film = "No film is left for both of you. Remove a film from one of the lists."
+    assert remove_filter in said(visit("library", s="1-2-3", made="1800-1801", **LINK))
+    half, other_half = ("-".join(map(str, ids)) for ids in (range(1, 16), range(16, 31)))
+    both = {"library": "together", "with": f"ml-latest-sample.{other_half}"}
+    assert remove_film in said(visit("library", s=half, **both))
+    assert remove_film in said(visit("library", s=half, made="1800-1801", **both))
+
+
 def test_without_one_of_the_lists_the_page_asks_for_it(visit):
     assert "Two lists are needed" in said(visit("library", s="1-2", library="together"))
     assert "Two lists are needed" in said(visit("library", **LINK))
