@@ -213,21 +213,26 @@ def start_list(
     watch_dates: Mapping[str, WatchedFilm] | None = None,
     user: history.UserHistory | None = None,
 ) -> None:
-    """Replace the list by another one. `undo` restores the list with its order, watch dates and user."""
+    """Replace the list by another one, and remove the marks of its films.
+
+    `undo` restores the list with its order, watch dates and user.
+    """
     _push_undo()
-    dates = watch_dates or {}
-    current = visitor().current
-    _set_current(replace(current, films=tuple(items), in_watch_order=in_watch_order, watch_dates=dates, user=user))
+    changes: dict[str, Any] = {"in_watch_order": in_watch_order, "watch_dates": watch_dates or {}, "user": user}
+    _set_current(replace(visitor().current, films=tuple(items), **changes, **_without_marks(items)))
     _announce_length()
 
 
 def set_films(items: Sequence[int]) -> None:
-    """Change the films of the list. If only their order changes, the list is a history. An empty list has no order."""
+    """Change the films of the list, and remove their marks.
+
+    If only the order of the films changes, the list is a history. An empty list has no order.
+    """
     _push_undo()
     current = visitor().current
     is_reordered = len(items) == len(current.films) and set(items) == set(current.films)
     in_watch_order = bool(items) and (is_reordered or current.in_watch_order)
-    _set_current(replace(current, films=tuple(items), in_watch_order=in_watch_order))
+    _set_current(replace(current, films=tuple(items), in_watch_order=in_watch_order, **_without_marks(items)))
     _announce_length()
 
 
@@ -236,21 +241,19 @@ def set_films(items: Sequence[int]) -> None:
 
 
 def add_film(item: int) -> None:
-    """Append a film to the list, unless the list has it, and remove its mark."""
+    """Append a film to the list, unless the list has it."""
     items = visitor().current.films
     if item not in items:
         set_films((*items, item))
-        _set_lists(_without_marks([item]))
         announce(_("{film} added. Films in your list: {n}.", film=_film_label(item), n=len(items) + 1))
 
 
 def add_films(items: Sequence[int]) -> None:
-    """Append films to the list, except films that it has, and remove their marks. `undo` removes all of them."""
+    """Append films to the list, except films that it has. `undo` removes all of them."""
     films_in_list = visitor().current.films
     new_films = [item for item in dict.fromkeys(items) if item not in films_in_list]
     if new_films:
         set_films((*films_in_list, *new_films))
-        _set_lists(_without_marks(new_films))
 
 
 def remove_film(item: int) -> None:
@@ -274,6 +277,8 @@ def move_film(item: int, by: int) -> None:
 
 def mark_film(item: int, mark: str) -> None:
     """Give a film one of MARKS, in place of its previous mark."""
+    if item in getattr(visitor().current, mark):
+        return
     _push_undo()
     marks = _without_marks([item])
     _set_lists(marks | {mark: (*marks[mark], item)})
@@ -282,6 +287,8 @@ def mark_film(item: int, mark: str) -> None:
 
 def unmark_film(item: int, mark: str) -> None:
     """Remove the mark of a film."""
+    if item not in getattr(visitor().current, mark):
+        return
     _push_undo()
     _set_lists(_without_marks([item]))
     announce(_(ANNOUNCEMENTS[mark][1], film=_film_label(item)))
@@ -295,7 +302,7 @@ def toggle_later(item: int) -> None:
         mark_film(item, LATER)
 
 
-def _without_marks(items: Collection[int]) -> dict[str, tuple[int, ...]]:
+def _without_marks(items: Collection[int]) -> dict[str, Any]:
     """Return the films of each of MARKS, without `items`."""
     current = visitor().current
     return {mark: tuple(other for other in getattr(current, mark) if other not in items) for mark in MARKS}

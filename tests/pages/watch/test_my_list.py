@@ -124,6 +124,26 @@ def test_a_double_click_changes_only_the_film_of_the_button(click, films):
     assert app.session_state.visitor.current.films == films
 
 
+@pytest.mark.parametrize(("action", "marks"), [("mark_film", (9, 7)), ("unmark_film", ())])
+def test_a_double_click_on_a_mark_is_one_step(action, marks):
+    app = AppTest.from_function(clicked_twice, args=(action, 9 if action == "unmark_film" else 7, "later"))
+    app.query_params.update({"s": "1-2-3-4", "later": "10"})
+    app.run(timeout=60).button[0].click().run(timeout=60)
+    assert not app.exception
+    assert app.session_state.visitor.current.later == marks
+    assert len(app.session_state.visitor.undo_stack) == 1
+
+
+def test_the_films_of_a_new_list_lose_their_marks(visit):
+    app = visit(later="-".join(str(number + 1) for number in range(len(world.TITLES))))
+    app.button(key="take-Animated family films").click().run()
+    current = app.session_state.visitor.current
+    assert current.films
+    assert {*current.later} == {*range(len(world.TITLES))} - {*current.films}
+    app.button(key="undo").click().run()
+    assert len(app.session_state.visitor.current.later) == len(world.TITLES)
+
+
 def test_several_titles_in_the_search_box_lead_to_the_box_for_them(visit):
     app = visit()
     hint = "To add several films at once, click “Import your history” and paste their titles."
