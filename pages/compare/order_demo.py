@@ -144,6 +144,6 @@ def show_lists(
 
 def use_films(films: Order) -> None:
     """Replace the visitor's films by an example."""
-    session.set_films(films)
+    session.start_list(films, in_watch_order=True)
     st.session_state.pop("order_demo", None)
     st.rerun()  # the whole page, not only this fragment

@@ -101,7 +101,7 @@ def show_examples(dataset: Dataset) -> None:
     """Show the example lists with buttons that load them."""
 
     def load(items: Sequence[int]) -> None:
-        session.set_films(items)
+        session.start_list(items)
         browser.focus_on("search")  # the button disappears
 
     for example in history.available_sample_lists(cache.title_index(dataset.name)):

@@ -209,7 +209,6 @@ URL_PARAMS = (
     UrlParam("model", "model", one_of(cache.all_recommenders), _from_open_dataset(recommenders.default)),
     UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),
     UrlParam("among", "choice_mode", one_of(lambda: CHOICE_MODES), next(iter(CHOICE_MODES))),
-    UrlParam("order", "in_watch_order", PARSE_FLAG, False),
     UrlParam("n", "how_many", PARSE_LENGTH, 10),
     UrlParam("view", "view", one_of(lambda: VIEWS), AS_CARDS),
     UrlParam("rated", "rated", _matching(RATINGS), ""),
@@ -240,6 +239,7 @@ URL_PARAMS = (
     UrlParam("fame", "library_known", PARSE_POPULARITY, "any"),
     UrlParam("tags", "library_tags", _parse_labels, (), SEPARATOR.join),
     UrlParam("with", "other", _matching(SHARED_LIST_PATTERN), "", str),
+    UrlParam("with-order", "other_in_watch_order", PARSE_FLAG, False),
     UrlParam("rule", "together_rule", one_of(lambda: RULES), RULES[0]),
     # Filters of Watch next
     UrlParam("years", "years", _parse_years, Filters.years, _format_years),

@@ -4,8 +4,9 @@ Session state: filters (a `Filters`). It is kept when another page opens, and th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,14 +14,14 @@ from babel import Locale
 
 from pages.ui import browser, cache, errors, explanation, film_cards, format, i18n, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
-from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_LENGTHS
+from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_KINDS, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import choice, list_kinds, marked_films, posters
 from pages.watch.marked_films import FILTERS_KEY
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
-from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters, film_features
+from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, film_features
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Recommendation, Request, count_candidates, recommend
 
@@ -95,14 +96,14 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
         browser.place_status(text)
         _explain_probabilities(recommended)
     else:
-        _explain_empty_list(dataset, request)
+        _explain_empty_list(recommended, kind)
     return recommended
 
 
 def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
     """Return the predictor of a recommender. If it is not ready, show its status and return the fallback."""
     if predictor := recommenders.predictor(recommender, dataset):
-        return session.adapt_to_current_list(predictor, dataset)
+        return session.adapt_to_current_list(predictor)
     fallback = cache.popularity_predictor(dataset.name)
     st.caption(_("Until then, you see the recommendations of {model}.", model=cache.recommender_title(fallback)))
     return fallback
@@ -345,25 +346,60 @@ def _reset_filters() -> None:
     browser.focus_on(FILTERS_KEY)
 
 
-def _explain_empty_list(dataset: Dataset, request: Request) -> None:
-    """Show why no film is recommended, and how the visitor can change that."""
-    if not request.filters.restricts:
-        text = (
-            _("There are no films left to recommend. Click “Show all films” in “From a list”.")
-            if visitor().current.choice
-            else _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
-        )
-        st.info(text)
+def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
+    """Show why no film is recommended, and a button after which there are films, unless the history is the cause.
+
+    kind: A key of LIST_KINDS.
+    """
+    request = recommended.request
+    filters, without_choice = request.filters, visitor().current.excluded
+
+    def has_films(**changes: Any) -> bool:
+        """Return whether there are films after changes of the request."""
+        return count_candidates(recommended.predictor, replace(request, **changes)) > 0
+
+    labels = {name: _(label) for name, label in FILTER_LABELS.items()}
+    if filters.popularity != _filters().popularity:  # the kind of list has set it
+        labels["popularity"] = _(LIST_KINDS[kind])
+    causes = [
+        label for name, label in labels.items() if has_films(filters=replace(filters, **{name: getattr(Filters, name)}))
+    ]
+    if has_films(unwanted=without_choice):
+        causes.append(_("From a list"))
+    # the smallest change that helps
+    resets = (
+        (_("Reset filters"), _reset_filters, has_films(filters=list_kinds.adapt_filters(kind, Filters()))),
+        (_("Show all films"), _clear_choice, has_films(unwanted=without_choice)),
+        (_(LIST_KINDS[list_kinds.TASTE]), _open_taste, has_films(filters=_filters())),
+        (_("Reset filters"), _reset_all, has_films(filters=Filters(), unwanted=without_choice)),
+    )
+    reset = next(((label, on_click) for label, on_click, helps in resets if helps), None)
+    if causes:
+        text = _("No film matches all your filters. Change one of these: {filters}.", filters=", ".join(causes))
+    elif reset:
+        text = _("No film matches your filters, and changing a single filter is not enough. Reset all filters.")
     else:
-        blocking = blocking_filters(film_features(dataset), request.filters, request.history, request.unwanted)
-        text = (
-            _(
-                "No film matches all your filters. Change one of these: {filters}.",
-                filters=", ".join(_(FILTER_LABELS[name]) for name in blocking),
-            )
-            if blocking
-            else _("No film matches your filters, and changing a single filter is not enough. Reset all filters.")
-        )
-        st.info(text, icon=":material/filter_alt:")
-        button(_("Reset filters"), "reset-here", "filter_alt_off", _reset_filters)
+        text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
+    st.info(text, icon=":material/filter_alt:" if causes or reset else None)
+    if reset:
+        label, on_click = reset
+        button(label, "reset-here", "filter_alt_off", on_click)
     browser.place_status(text)
+
+
+def _clear_choice() -> None:
+    choice.clear()
+    browser.focus_on("picks")
+
+
+def _open_taste() -> None:
+    st.session_state.list_kind = list_kinds.TASTE
+    browser.focus_on("picks")
+
+
+def _reset_all() -> None:
+    """Reset the filters, the list to choose from, and the kind of list if it sets a filter."""
+    choice.clear()
+    if st.session_state.get("list_kind") == list_kinds.GEMS:
+        st.session_state.list_kind = list_kinds.TASTE
+    _reset_filters()

@@ -107,24 +107,6 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
     return _all_of(features, _masks(features, filters, history).values())
 
 
-def blocking_filters(
-    features: FilmFeatures, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
-) -> list[str]:
-    """Return the name of each filter (field of `Filters`) whose removal alone would let a film pass.
-
-    Call it only if no film passes all filters.
-    """
-    masks = _masks(features, filters, history)
-    candidates = np.ones(len(features.years), bool)
-    candidates[_without_infrequent(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
-
-    def is_blocking(name: str) -> bool:
-        other_masks = [mask for other_name, mask in masks.items() if other_name != name]
-        return bool((_all_of(features, other_masks) & candidates).any())
-
-    return [name for name in masks if is_blocking(name)]
-
-
 def _without_infrequent(features: FilmFeatures, films: Sequence[int]) -> list[int]:
     """Return the film numbers that are items. Infrequent films have no features."""
     return [film for film in films if film < len(features.years)]

@@ -71,8 +71,6 @@ def test_original_languages_are_those_of_the_table_and_others_count_as_english(g
     assert passing(genre_films, languages=("uk",)) == []
     features = filters.film_features(genre_films)
     assert {code: len(items) for code, items in features.languages.items()} == {"fr": 2, "ko": 1, "en": 3}
-    blocked = filters.blocking_filters(features, Filters(languages=("uk",)), ())
-    assert blocked == ["languages"]
 
 
 def test_a_set_without_languages_or_details_has_no_such_features(genre_films):
@@ -105,16 +103,6 @@ def test_nothing_newer_than_the_last_film_that_has_a_year(genre_films):
     assert passing(genre_films, [4, 1], released_by_last_film=True) == [0, 1, 5]
     assert passing(genre_films, [1, 3], released_by_last_film=True) == [0, 1, 5]  # film 3 has none
     assert passing(genre_films, [], released_by_last_film=True) == [0, 1, 2, 3, 4, 5]
-
-
-def test_the_filter_to_loosen_is_the_one_that_stands_alone_in_the_way(genre_films):
-    wishes = Filters(years=(2000, 2005), genres=("Comedy",))
-    known = filters.film_features(genre_films)
-    assert not filters.allowed_mask(known, wishes, []).any()
-    assert filters.blocking_filters(known, wishes, []) == ["years", "genres"]
-    assert filters.blocking_filters(known, wishes, [0, 1], [5]) == ["genres"]  # no comedy is left
-    assert filters.blocking_filters(known, replace(wishes, hide_seen=False), [0, 1], [5]) == ["years", "genres"]
-    assert filters.blocking_filters(known, wishes, [0, 1, 2, 3, 4, 5]) == []
 
 
 def test_a_catalogue_without_films_or_years_has_facts_too():
@@ -193,9 +181,8 @@ def test_variety_goes_by_the_models_own_vectors_where_it_has_some(genre_films):
 
 
 def test_films_that_training_left_out_do_not_disturb_the_filters(genre_films):
-    known, left_out = filters.film_features(genre_films), 6
+    left_out = 6
     assert passing(genre_films, [4, 1, left_out], released_by_last_film=True) == [0, 1, 5]
-    assert filters.blocking_filters(known, Filters(years=(1, 2)), [left_out], [left_out]) == ["years"]
 
 
 def test_diversity_reorders_what_recommend_gives(genre_films):

@@ -1,6 +1,7 @@
 import json
 import re
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -294,7 +295,7 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
 def test_further_recommenders_are_adapted_to_the_kind_of_list_too(visit, monkeypatch):
     adapted = set()
 
-    def record(predictor, _dataset):
+    def record(predictor):
         adapted.add(predictor.recommender.name)
         return predictor
 
@@ -303,6 +304,18 @@ def test_further_recommenders_are_adapted_to_the_kind_of_list_too(visit, monkeyp
     adapted.clear()  # the default selection has also been asked
     app.button(key="try_all").click().run()
     assert "item-knn" in adapted
+
+
+def test_further_recommenders_are_asked_again_about_a_history(visit):
+    app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
+    app.button(key="try_all").click().run()
+    with pytest.raises(KeyError):
+        app.button(key="try_all")
+    state = app.session_state.visitor
+    state.current = replace(state.current, in_watch_order=True)
+    app.run()
+    assert app.button(key="try_all")
+    assert ranks(app).keys() == {"BERT4Rec", "Most popular"}
 
 
 def test_every_film_hidden_in_turn_makes_a_small_evaluation(visit):
@@ -395,7 +408,7 @@ def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit
 def test_ranks_of_a_hidden_film_are_forgotten_when_another_file_replaces_the_data_set(visit):
     app = open_tab(visit("compare", s="1-2-3-4"), 3)
     question = app.session_state.hidden_film_test.question
-    assert question == (world.build().fingerprint, (0, 1, 2, 3), 3)
+    assert question == (world.build().fingerprint, (0, 1, 2, 3), False, 3)
 
 
 def test_the_chart_of_orders_has_the_mean_overlap_as_a_number():
