@@ -84,6 +84,15 @@ def test_what_lists_are_like_is_printed_where_it_was_measured():
     assert "| markov | 0" not in text
 
 
+def test_list_metrics_that_a_result_lacks_are_empty_cells():
+    keep("markov", RIGHT, beyond={"coverage@10": 0.25})
+    keep("popular", WRONG, beyond={"coverage@10": 0.5, "gini@10": 0.5})
+    text = report.format_report()
+    assert "| top ten of | coverage | Gini | calibration error |" in text
+    assert "| markov | 0.25 |  |  |" in text
+    assert "| popular | 0.5 | 0.5 |  |" in text
+
+
 def test_the_figures_of_another_protocol_can_stand_beside():
     keep("markov", RIGHT)
     keep("als", WRONG)
