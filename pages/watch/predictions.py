@@ -4,7 +4,7 @@ Session state: filters (a `Filters`). It is kept when another page opens, and th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -80,7 +80,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
         choice.popover(dataset)  # a pasted list of films to recommend from, or to exclude
         marked_films.popovers(dataset)
     predictor = list_kinds.adapt_predictor(kind, _predictor_or_fallback(recommender, dataset))
-    filters = list_kinds.adapt_filters(kind, _filters())
+    filters = list_kinds.adapt_filters(kind, _filters(dataset))
     excluded = (*visitor().current.excluded, *choice.excluded_films(dataset))
     request = Request(films, k, filters, unwanted=excluded, ratings=session.feedback(dataset, films))
     recommended = RecommendationList(predictor, request, recommend(predictor, request))
@@ -259,43 +259,45 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
 
-def _filters() -> Filters:
-    """Return the filters that the visitor has set."""
-    return st.session_state.setdefault("filters", Filters())
+def _filters(dataset: Dataset) -> Filters:
+    """Return the filters that the visitor has set. Favourites in no order have no last film to filter by."""
+    filters = st.session_state.setdefault("filters", Filters())
+    return filters if session.is_in_watch_order(dataset) else replace(filters, released_by_last_film=False)
 
 
 def _filter_popover(dataset: Dataset) -> None:
     """Render the filters in a popover, and a reset button beside it."""
-    n_active = len(_filters().active)
+    n_active = len(_filters(dataset).active)
     panel = page.filter_popover("filters_open", n_active)
     if panel.open:
         with panel, page.popover_content("filters_open"):
-            _filter_controls(film_features(dataset))
+            _filter_controls(dataset, film_features(dataset))
     if n_active:
         button("*" + _("Reset filters") + "*", "reset", "filter_alt_off", _reset_filters, type="tertiary")
 
 
-def _filter_controls(features: FilmFeatures) -> None:
+def _filter_controls(dataset: Dataset, features: FilmFeatures) -> None:
     """Render one widget per filter. A change of a widget stores the values of all widgets."""
-    state, filters = st.session_state, _filters()
+    state, filters = st.session_state, _filters(dataset)
     labels = {name: _(label) for name, label in FILTER_LABELS.items()}
 
     def read_widgets() -> None:
         # a filter without a widget keeps its value, for example the languages if the data set has none
-        values = {name: state.get(name, getattr(filters, name)) for name in FILTER_FIELDS}
+        values = {name: state.get(name, getattr(state.filters, name)) for name in FILTER_FIELDS}
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         values["years"] = page.chosen_years(features, "years")
         state.filters = Filters(**values)
 
-    for name in ("hide_seen", "released_by_last_film", "diversity"):
-        state[name] = getattr(filters, name)
+    state.hide_seen, state.diversity = filters.hide_seen, filters.diversity
     st.toggle(_("Hide watched"), key="hide_seen", on_change=read_widgets)
-    help_text = _(
-        "Only films released up to the year of the film you watched last. If that film is from 2007, you see none "
-        "from 2015."
-    )
-    label = labels["released_by_last_film"]
-    st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
+    if session.is_in_watch_order(dataset):
+        help_text = _(
+            "Only films released up to the year of the film you watched last. If that film is from 2007, you see none "
+            "from 2015."
+        )
+        label = labels["released_by_last_film"]
+        state.released_by_last_film = filters.released_by_last_film
+        st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
     page.year_slider(features, "years", filters.years, read_widgets)
     page.genre_menu(features, "genres", filters.genres, read_widgets, labels["genres"], _("Any genre"))
     label = labels["excluded_genres"]
