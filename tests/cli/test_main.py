@@ -179,6 +179,15 @@ def test_a_command_line_that_makes_no_sense_is_refused_with_the_usage(capsys, co
     assert "usage: " in capsys.readouterr().err
 
 
+def test_wrong_arguments_of_a_subcommand_are_refused_with_its_usage(capsys):
+    with pytest.raises(SystemExit):
+        main(["data", "add"])
+    assert "-m recsys data add [-h]" in capsys.readouterr().err.splitlines()[-1]
+    with pytest.raises(SystemExit):
+        main(["data", "ad"])
+    assert "-m recsys data [-h] {list,get," in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_every_command_is_listed_and_explained(capsys):
     with pytest.raises(SystemExit) as end:
         main(["--help"])
