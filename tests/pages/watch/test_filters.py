@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pages.watch.predictions import FILTER_LABELS
 from recsys.data.dataset import Catalog
 from recsys.serving.filters import Filters
 from tests.pages import world
@@ -73,6 +74,10 @@ def test_years_from_and_to(visit):
     assert {year for _, year in with_years(app)} <= {"1990", "1991", "1992", "1993", "1994", "1995"}
     app.slider(key="years").set_value((1940, 2000)).run()
     assert filters_label(app) == "Filters"
+
+
+def test_every_filter_that_can_exclude_all_films_has_a_label():
+    assert set(FILTER_LABELS) == set(Filters.__dataclass_fields__) - {"hide_seen", "diversity"}
 
 
 def test_variety_reorders_the_films_but_for_the_first(visit):
