@@ -49,6 +49,7 @@ COLUMN_LABELS = {  # field of `Columns` → label of its menu
     "rating": N_("Rating"),
     "imdb_id": N_("IMDb ID"),
     "tmdb_id": N_("TMDB ID"),
+    "kind": N_("Film or series"),
 }
 RATING_SCALES = [5, 10, 100]  # maximum rating
 MATCH_TEXTS = {

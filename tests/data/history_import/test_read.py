@@ -218,6 +218,16 @@ def test_an_unknown_csv_whose_header_says_nothing_waits_for_an_answer():
     assert titles(newest_first) == ["Alien", "Heat"]
 
 
+@pytest.mark.parametrize("heading", ["Type", "media_type", "Title Type"])
+def test_series_of_an_unknown_csv_are_skipped(heading):
+    kinds = ("movie", "tv", "anime", "TV Series", "game", "book")
+    made = one(f"title,{heading}\n" + "".join(f"The {kind},{kind}\n" for kind in kinds))
+    assert titles(made) == ["The movie"]
+    series, other = Reason.SERIES, Reason.OTHER_MEDIA
+    skipped = [("The tv", series), ("The anime", series), ("The TV Series", series)]
+    assert reasons(made) == [*skipped, ("The game", other), ("The book", other)]
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252", "latin-1"])
 def test_every_encoding_gives_the_same_titles(encoding):
     made = one(files.DIARY.replace("Heat", "Amélie").encode(encoding))

@@ -157,6 +157,12 @@ def test_the_columns_of_an_unknown_file_are_chosen(dialog):
     assert app.session_state.visitor.current.watch_dates["Alien (1979)"].last == datetime(2023, 1, 25)
 
 
+def test_the_column_of_series_can_be_chosen(dialog):
+    app = dialog(("list.csv", "Title,what\nHeat,film\nAlien,series\n"))
+    {menu.label: menu for menu in app.selectbox}["Film or series"].set_value("what").run()
+    assert labels(use(app)) == ["Heat (1995)"]
+
+
 def test_the_cells_of_an_unknown_file_are_no_markdown(dialog):
     table = dialog(("list.csv", "*what*,when\n**Heat**,2023-01-24\n")).table[0].value
     assert list(table.columns) == [r"\*what\*", "when"]
