@@ -142,7 +142,7 @@ def _explain_probabilities(recommended: RecommendationList) -> None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
     request = recommended.request
-    if request.filters.restricts or request.unwanted:
+    if request.filters.excludes_films or request.unwanted:
         candidates = ngettext("{n:,} film that matches your filters", "{n:,} films that match your filters", n)
     elif request.filters.hide_seen and request.history:
         candidates = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
@@ -346,7 +346,7 @@ def _reset_filters() -> None:
 
 def _explain_empty_list(dataset: Dataset, request: Request) -> None:
     """Show why no film is recommended, and how the visitor can change that."""
-    if not request.filters.restricts:
+    if not request.filters.excludes_films:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
         st.info(text)
     else:

@@ -80,7 +80,7 @@ GRU4REC: dict[str, Changes] = {
     **dict.fromkeys(SMALL_SETS, SMALL_SET_SETTINGS | {"epochs": 30, "warmup_steps": 100, "validate_every": 3}),
     SAMPLE: {"dropout": 0.3, "batch_size": 32, "epochs": 20, "validate_every": 2},
 }
-GRU4REC_WITH_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
+GRU4REC_ALSO_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
 CASER_ON_SMALL_SETS = SMALL_SET_SETTINGS | {"warmup_steps": 100, "validate_every": 4}
 CASER: dict[str, Changes] = {
     **dict.fromkeys(SMALL_SETS, CASER_ON_SMALL_SETS),
@@ -129,8 +129,8 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "sasrec-bce": SASREC | {SAMPLE: {"dropout": 0.3, "epochs": 30, "validate_every": 3}},
     "gsasrec": SASREC | {SAMPLE: {"epochs": 20, "validate_every": 4}},  # trained with --also ml-1m
     "sasrec-paper": {name: {"batch_size": 16, "epochs": 100} for name in (*SMALL_SETS, SAMPLE)},
-    "gru4rec-ce": GRU4REC_WITH_ML_1M,
-    "gru4rec-memory": GRU4REC_WITH_ML_1M,
+    "gru4rec-ce": GRU4REC_ALSO_ML_1M,
+    "gru4rec-memory": GRU4REC_ALSO_ML_1M,
     "gru4rec-bpr": GRU4REC,
     "gru4rec-top1": GRU4REC,
     "gru4rec-plus": GRU4REC,

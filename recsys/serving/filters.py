@@ -48,7 +48,7 @@ class Filters:
         return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
 
     @property
-    def restricts(self) -> bool:
+    def excludes_films(self) -> bool:
         """Whether `allowed_mask` can exclude a film."""
         return bool(set(self.active) - {"hide_seen", "diversity"})
 

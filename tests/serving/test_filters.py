@@ -35,8 +35,8 @@ def test_without_a_wish_every_film_passes(genre_films):
 
 
 def test_only_wishes_that_refuse_a_film_are_narrow():
-    assert not Filters().restricts
-    assert not Filters(hide_seen=False, diversity=0.5).restricts
+    assert not Filters().excludes_films
+    assert not Filters(hide_seen=False, diversity=0.5).excludes_films
     for wish in (
         {"years": (1, 2)},
         {"genres": ("A",)},
@@ -44,7 +44,7 @@ def test_only_wishes_that_refuse_a_film_are_narrow():
         {"popularity": "mainstream"},
         {"released_by_last_film": True},
     ):
-        assert Filters(**wish).restricts
+        assert Filters(**wish).excludes_films
 
 
 def test_years_are_inclusive_and_a_film_without_one_stays_out(genre_films):
