@@ -71,6 +71,12 @@ def test_the_two_commands_are_complete_by_themselves():
         assert command.endswith(f"&& {last}")
 
 
+@pytest.mark.parametrize("recommender", registry.names())
+def test_the_table_of_models_has_every_recommender(recommender):
+    rows = [line for line in text(REPOSITORY / "docs" / "models.md").splitlines() if line.endswith(".py` |")]
+    assert any(f"`{recommender}`" in row for row in rows)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_pages_are_short(page):
     if page != LOG:

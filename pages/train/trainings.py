@@ -116,7 +116,7 @@ def describe_settings(job: Job) -> list[str]:
         text = _("Changed: {settings}.", settings=format.join_escaped(changes))
     else:
         recommender = cache.all_recommenders().get(job.variant)
-        is_tuned = recommender and recommender.is_tuned_for(job.dataset)
+        is_tuned = recommender and recommender.has_tuned_preset(job.dataset)
         text = _("With tuned settings.") if is_tuned else _("With suggested settings.")
     if not job.started:
         return [text]

@@ -146,7 +146,7 @@ def _explain_probabilities(recommended: RecommendationList) -> None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
     request = recommended.request
-    if request.filters.restricts or request.unwanted:
+    if request.filters.excludes_films or request.unwanted:
         candidates = ngettext("the only film that is left", "the {n:,} films that are left", n)
     elif request.filters.hide_seen and request.history:
         candidates = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
@@ -264,8 +264,9 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
 
 
 def _filters() -> Filters:
-    """Return the filters that the visitor has set."""
-    return st.session_state.setdefault("filters", Filters())
+    """Return the filters that the visitor has set. Favourites in no order have no last film to filter by."""
+    filters = st.session_state.setdefault("filters", Filters())
+    return filters if visitor().current.in_watch_order else replace(filters, released_by_last_film=False)
 
 
 def _filter_popover(dataset: Dataset) -> None:
@@ -286,20 +287,21 @@ def _filter_controls(features: FilmFeatures) -> None:
 
     def read_widgets() -> None:
         # a filter without a widget keeps its value, for example the languages if the data set has none
-        values = {name: state.get(name, getattr(filters, name)) for name in FILTER_FIELDS}
+        values = {name: state.get(name, getattr(state.filters, name)) for name in FILTER_FIELDS}
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         values["years"] = page.chosen_years(features, "years")
         state.filters = Filters(**values)
 
-    for name in ("hide_seen", "released_by_last_film", "diversity"):
-        state[name] = getattr(filters, name)
+    state.hide_seen, state.diversity = filters.hide_seen, filters.diversity
     st.toggle(_("Hide watched"), key="hide_seen", on_change=read_widgets)
-    help_text = _(
-        "Only films released up to the year of the film you watched last. If that film is from 2007, you see none "
-        "from 2015."
-    )
-    label = labels["released_by_last_film"]
-    st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
+    if visitor().current.in_watch_order:
+        help_text = _(
+            "Only films released up to the year of the film you watched last. If that film is from 2007, you see none "
+            "from 2015."
+        )
+        label = labels["released_by_last_film"]
+        state.released_by_last_film = filters.released_by_last_film
+        st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
     page.year_slider(features, "years", filters.years, read_widgets)
     page.genre_menu(features, "genres", filters.genres, read_widgets, labels["genres"], _("Any genre"))
     label = labels["excluded_genres"]

@@ -105,8 +105,8 @@ class SequenceModel(Model):
         self.loss_name = getattr(self.config, "loss", "")  # "": the model overrides `make_loss` or `loss`
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.uses_count_memory = getattr(self.config, "memory", False)
-        self.reshuffles_ties = getattr(self.config, "redraw", False)
-        self.uses_times_or_ratings = self.reshuffles_ties
+        self.redraws_ties = getattr(self.config, "redraw", False)
+        self.uses_times_or_ratings = self.redraws_ties
 
     @property
     def is_fitted_on_validation(self) -> bool:  # type: ignore[override]  # other models have a constant
@@ -226,7 +226,7 @@ class SequenceModel(Model):
         def epoch_batches(epoch: int) -> Iterator[Batch]:
             rng = CounterRNG(run.seed, epoch)
             epoch_samples = samples
-            if self.reshuffles_ties and train.ties == "drawn":  # the order of ties is random
+            if self.redraws_ties and train.ties == "drawn":  # the order of ties is random
                 epoch_samples = self.samples(reshuffle_ties(train, rng.key(Stream.TIE_ORDER)))
             return self.batches(epoch_samples, train.n_items, rng)
 

@@ -190,11 +190,6 @@ def all_recommenders() -> tuple[Recommender, ...]:
     return tuple(sorted(map(registry.get, registry.names()), key=sort_key))
 
 
-def available_recommenders(dataset_name: str) -> list[Recommender]:
-    """Return the recommenders that `load` can load without training or fitting."""
-    return [recommender for recommender in all_recommenders() if is_available(recommender.name, dataset_name)]
-
-
 def has_fit(name: str, dataset_name: str) -> bool:
     """Return whether a checkpoint of the recommender is stored and current. Its members may still have to be fitted."""
     return checkpoints.has_fit(name, dataset_name, serving_split(dataset_name))

@@ -77,12 +77,24 @@ def _title_and_year(line: str) -> tuple[str, int | None]:
 
 
 def _from_file_name(stem: str) -> tuple[str, int | None]:
-    """Return the title before the year or one of RELEASE_WORDS, and the year: "Heat.1995.1080p" → ("Heat", 1995)."""
+    """Return the title before the year or one of RELEASE_WORDS, and the year: "Heat.1995.1080p" → ("Heat", 1995).
+
+    The year is the last one before the release words, because a title can contain another year.
+    """
     words: Sequence[str] = stem.replace(".", " ").replace("_", " ").split()
-    for position, word in enumerate(words[1:], start=1):  # the first word belongs to the title
-        bare_word = word.strip("()[]")
-        if len(bare_word) == 4 and bare_word.isdigit() and FIRST_YEAR <= int(bare_word) <= LAST_YEAR:
-            return " ".join(words[:position]), int(bare_word)
-        if bare_word.replace("-", "").lower() in RELEASE_WORDS:
-            return " ".join(words[:position]), None
-    return " ".join(words), None
+    bare_words = [word.strip("()[]") for word in words]
+    release_positions = [
+        position
+        for position, word in enumerate(bare_words)
+        if position and word.replace("-", "").lower() in RELEASE_WORDS  # the first word belongs to the title
+    ]
+    end = min(release_positions, default=len(words))
+    year_positions = [position for position in range(1, end) if _is_year(bare_words[position])]
+    if year_positions:
+        return " ".join(words[: year_positions[-1]]), int(bare_words[year_positions[-1]])
+    return " ".join(words[:end]), None
+
+
+def _is_year(word: str) -> bool:
+    """Return whether a word of a file name can be a year of release."""
+    return len(word) == 4 and word.isdecimal() and FIRST_YEAR <= int(word) <= LAST_YEAR

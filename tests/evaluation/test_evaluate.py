@@ -281,6 +281,23 @@ def test_a_result_that_does_not_tell_times_and_ratings_yet_is_added_to():
     assert found["data_sha256"] == CYCLE.full_fingerprint
 
 
+def test_seeds_can_be_added_to_a_result_that_lacks_a_list_metric():
+    for seed in (1, 4):
+        train(seed)
+    document = evaluate("trained", CYCLE, seeds=[1])
+    del document["seeds"][0]["beyond"]["gini@10"]
+    results.write(document, results.ranks("cycle", "full", "trained"))
+    assert "gini@10" not in evaluate("trained", CYCLE, seeds=[4], add=True)["beyond"]
+    # the seed with all metrics comes first
+    evaluate("trained", CYCLE, seeds=[4])
+    document = results.load("cycle", "full", "trained")
+    del document["seeds"][0]["beyond"]["gini@10"]
+    results.write(document, results.ranks("cycle", "full", "trained"))
+    beyond = evaluate("trained", CYCLE, seeds=[1], add=True)["beyond"]
+    assert "gini@10" not in beyond
+    assert "coverage@10" in beyond
+
+
 def test_figures_on_validation_are_added_to_nothing():
     for seed in (0, 1):
         train(seed)

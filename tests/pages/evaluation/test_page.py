@@ -10,12 +10,12 @@ import pytest
 import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
-from pages.evaluation import charts, data, page, trade_offs
+from pages.evaluation import charts, page, trade_offs
 from pages.ui import i18n, url
 from pages.ui.visitor import ListState
 from recsys import paths, storage
 from recsys.data.split import LEAVE_ONE_OUT
-from recsys.evaluation import protocols, published_figures, results, tables
+from recsys.evaluation import protocols, published_figures, results
 from recsys.ranking import metrics
 from tests import toys
 from tests.artifacts import change, remove_ranks
@@ -672,11 +672,6 @@ def test_every_family_has_a_colour_of_its_own_that_stands_out_from_both_pages():
 
 def test_a_family_without_a_row_gets_the_look_of_the_others():
     assert charts.look("A new family") == charts.OTHER_LOOK
-
-
-def test_every_measure_has_a_name_and_every_extra_one_a_meaning():
-    extra = set(tables.MEASURES) - set(results.METRICS)
-    assert extra == set(data.METRIC_TITLES) == set(trade_offs.METRIC_MEANINGS)
 
 
 def contrast(one, other):

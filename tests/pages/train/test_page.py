@@ -106,6 +106,13 @@ def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
         assert (f"There are no tuned settings for {title}." in said(app)) != is_tuned
 
 
+def test_settings_that_were_not_tuned_are_not_called_tuned(visit):
+    app = choose(visit("train"), "narm")
+    assert f"There are no tuned settings for {cache.dataset_title(DATA)}." in said(app)
+    queue.add("narm", DATA)
+    assert "With suggested settings." in said(app.run())
+
+
 def test_every_setting_has_a_label():
     assert set(form.SETTINGS) == {*options.MAIN_SETTINGS, *options.MORE_SETTINGS}
 

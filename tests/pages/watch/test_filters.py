@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pages.watch.predictions import FILTER_LABELS
 from recsys.data.dataset import Catalog
 from recsys.serving import filters
 from recsys.serving.filters import Filters
@@ -50,9 +51,21 @@ def with_years(app):
 
 def test_nothing_newer_than_the_last_film(visit):
     last = next(place for place, title in enumerate(world.TITLES) if "1984" in title)
-    app = opened(visit(s=f"1-{last + 1}"))
+    app = opened(visit(s=f"1-{last + 1}", order="true"))
     app.toggle(key="released_by_last_film").set_value(True).run()
     assert picks(app)
+    assert all(int(year) <= 1984 for _, year in with_years(app))
+
+
+def test_favourites_in_no_order_have_no_filter_by_the_last_film(visit):
+    last = next(place for place, title in enumerate(world.TITLES) if "1984" in title)
+    app = opened(visit(s=f"1-{last + 1}", older="true"))
+    assert "released_by_last_film" not in [toggle.key for toggle in app.toggle]
+    assert any(int(year) > 1984 for _, year in with_years(app))
+    app.toggle(key="hide_seen").set_value(False).run()
+    assert app.session_state.filters == Filters(released_by_last_film=True, hide_seen=False)
+    app.toggle(key="in_watch_order").set_value(True).run()  # the filter keeps its value
+    assert app.toggle(key="released_by_last_film").value
     assert all(int(year) <= 1984 for _, year in with_years(app))
 
 
@@ -62,6 +75,10 @@ def test_years_from_and_to(visit):
     assert {year for _, year in with_years(app)} <= {"1990", "1991", "1992", "1993", "1994", "1995"}
     app.slider(key="years").set_value((1940, 2000)).run()
     assert filters_label(app) == "Filters"
+
+
+def test_every_filter_that_can_exclude_all_films_has_a_label():
+    assert set(FILTER_LABELS) == set(Filters.__dataclass_fields__) - {"hide_seen", "diversity"}
 
 
 def test_variety_reorders_the_films_but_for_the_first(visit):

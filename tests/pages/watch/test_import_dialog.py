@@ -166,6 +166,12 @@ def test_an_import_without_dates_is_not_in_the_order_of_watching(dialog):
     assert app.session_state.link["order"] == "true"
 
 
+def test_the_column_of_series_can_be_chosen(dialog):
+    app = dialog(("list.csv", "Title,what\nHeat,film\nAlien,series\n"))
+    {menu.label: menu for menu in app.selectbox}["Film or series"].set_value("what").run()
+    assert labels(use(app)) == ["Heat (1995)"]
+
+
 def test_the_cells_of_an_unknown_file_are_no_markdown(dialog):
     table = dialog(("list.csv", "*what*,when\n**Heat**,2023-01-24\n")).table[0].value
     assert list(table.columns) == [r"\*what\*", "when"]
