@@ -134,7 +134,7 @@ def gains_and_losses(table: pd.DataFrame) -> str:
     gains = changed[changed["change_low"] > 0].sort_values("change", ascending=False)
     if losses.empty and gains.empty:
         return "No change makes a difference whose 95% interval excludes 0."
-    clauses = []
+    clauses: list[str] = []
     for rows, verb, sign in ((losses, "lower", "−"), (gains, "raise", "+")):
         if len(rows):
             largest = rows.iloc[0]
