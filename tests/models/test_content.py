@@ -97,7 +97,7 @@ def test_without_the_encoder_tf_idf_is_used_and_the_note_is_set(monkeypatch):
     monkeypatch.setattr(encoder, "encode", out_of_reach)
     world = toys.cycle(n_items=9)
     model = Content().fit(world)
-    assert "could not be downloaded" in model.note
+    assert "is not available" in model.note
     again = Content()
     again.load_state(model.state(), 9)
     assert again.note == model.note

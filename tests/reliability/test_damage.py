@@ -106,7 +106,7 @@ def kinds(home, monkeypatch):
     answer = paths.wikidata() / "answer.json"
     popular = Popular(registry.get("popular").preset(NAME)).fit(dataset)
     study = paths.studies(paths.home()) / f"length-{NAME}.json"
-    order = {"dataset": NAME, "run": {}}
+    order = {"dataset": NAME, "run": {}, "recommenders": []}
     return {
         "data": Kind(lambda: prepared.save(dataset, {}), lambda: content(prepared.load(NAME))),
         "details": Kind(
