@@ -20,7 +20,9 @@ export default function ({ data, setTriggerValue }) {
 function reportEnter(box, setTriggerValue) {
   const listen = (event) => {
     if (event.key !== "Enter" || event.isComposing || !event.target.value) return
-    if (event.target.closest?.(`.st-key-${CSS.escape(box)}`)) setTriggerValue("entered", event.target.value)
+    if (!event.target.closest?.(`.st-key-${CSS.escape(box)}`)) return
+    setTriggerValue("entered", event.target.value)
+    event.target.select() // the next letter starts a new query, even before the server has cleared the box
   }
   document.addEventListener("keydown", listen)
   return () => document.removeEventListener("keydown", listen)
