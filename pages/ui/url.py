@@ -41,7 +41,14 @@ LIST_KINDS = {
     "gems": N_("Hidden gems"),
 }
 CHOICE_MODES = {"only": N_("Only these"), "none": N_("None of these")}
-# sections: name in the URL → title
+# tabs and sections: name in the URL → title
+COMPARE_TABS = {
+    "lists": N_("The lists"),
+    "rank": N_("Rank of a film"),
+    "order": N_("Effect of order"),
+    "hide": N_("Hide a film"),
+    "blend": N_("Blend two"),
+}
 INSIDE_SECTIONS = {
     "lesson": N_("Lesson"),
     "attention": N_("Attention"),
@@ -222,6 +229,7 @@ URL_PARAMS = (
         lambda names: SEPARATOR.join(names) or SEPARATOR,  # an empty text would mean the default, not an empty choice
     ),
     UrlParam("each", "how_many_each", PARSE_LENGTH, 10),
+    UrlParam("tab", "compare_section", one_of(lambda: COMPARE_TABS), next(iter(COMPARE_TABS))),
     # Evaluation
     UrlParam("results", "results_of", one_of(evaluation_datasets), default_evaluation_dataset),
     UrlParam("protocol", "protocol-{results_of}", one_of(_protocols), _default_protocol),
