@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.inside import common
 from pages.inside.common import BARE_AXIS, SIGNED_SCALE
-from pages.ui import cache, charts, errors, recommenders
+from pages.ui import cache, charts, errors, recommenders, session
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
@@ -36,6 +36,7 @@ PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays reada
 def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     """Show the mean attention by position and by genre. The films of the visitor are not used."""
     name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
+    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
