@@ -9,7 +9,7 @@ from pages.evaluation.charts import look
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import errors, format
 from pages.ui.charts import GREY, set_layout, show_chart
-from pages.ui.i18n import N_, _, ngettext, number
+from pages.ui.i18n import N_, _, count, ngettext, number
 from pages.ui.widgets import selectbox
 from recsys.evaluation import significance, tables
 
@@ -131,12 +131,12 @@ def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
         figure.add_bar(
             x=rows["margin"],
             y=rows["users"],
-            text=rows["users"],
+            text=rows["users"].map(count),
             textposition="outside",
             cliponaxis=False,
             name=view.title(winner) if winner else _(TIED),
             marker={"color": colour, "pattern_shape": pattern},
-            hovertemplate="%{y}",
+            hovertemplate="%{y:,}",
         )
     set_layout(figure, 330).update_layout(showlegend=True)
     figure.update_xaxes(tickvals=margins["margin"], ticktext=ticks, tickangle=0, tickfont={"size": 11})
