@@ -141,7 +141,7 @@ def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
     app = choose(visit("train"), "sasrec-bce")
     assert "Training time is not known yet (minutes to hours)." in said(app)
     monkeypatch.setattr(options, "previous_training", lambda name, data: options.PreviousTraining(7300.0, 24, "cuda"))
-    assert "The last training run took about 2 hours for 24 epochs on a GPU." in said(app.run())
+    assert "Training the current model took about 2 hours for 24 epochs on a GPU." in said(app.run())
 
 
 def test_where_there_is_a_gpu_it_can_be_chosen_or_not(visit, monkeypatch):
