@@ -6,6 +6,7 @@ from typing import Any
 
 from scipy.stats import kendalltau
 
+from recsys.data import datasets
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.report import short
@@ -19,10 +20,12 @@ TOLERANCE = 0.05  # a faster recommender is named if its METRIC is at most this 
 def correlate_protocols(dataset: str) -> dict[str, Any]:
     """Return a document, in the format of `evaluation.studies`, with the rank correlation of each pair of protocols.
 
-    Pairs with few common recommenders or few users are left out, because their correlation is noise. Raises RecsysError
-    if no pair remains.
+    Protocols that shorten the histories are left out, because "List lengths" in the leaderboard compares them. Pairs
+    with few common recommenders or few users are left out, because their correlation is noise. Raises RecsysError if no
+    pair remains.
     """
-    names = protocols.in_order(name for data, name in results.available() if data == dataset)
+    measured = protocols.in_order(name for data, name in results.available() if data == dataset)
+    names = [name for name in measured if protocols.get(name).has_whole_histories]
     leaderboards = {name: tables.leaderboard(dataset, name) for name in names}
     rows = []
     for left, right in combinations(leaderboards, 2):
@@ -42,6 +45,7 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
         )
     rows.sort(key=lambda row: row[1])  # by the correlation
     (low_pair, low_tau, *_), (high_pair, high_tau, *_) = rows[0], rows[-1]
+    title = datasets.SETS[dataset].title if dataset in datasets.SETS else dataset
     sizes = "; ".join(f"{protocols.title(name)}: {len(leaderboard)}" for name, leaderboard in leaderboards.items())
     return {
         "title": "Do protocols agree?",
@@ -51,7 +55,7 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
         "papers": "Krichene and Rendle (KDD 2020) show that ranking among a hundred sampled films instead of all can "
         "change which recommender is best.",
         "answer": f"Here {low_pair} agree least ({_signed(low_tau)}) and {high_pair} most ({_signed(high_tau)}).",
-        "how": f"{dataset}: Kendall's τ of test NDCG@10 over the recommenders measured under both protocols; {sizes}.",
+        "how": f"{title}: Kendall's τ of test NDCG@10 over the recommenders measured under both protocols; {sizes}.",
         "columns": [
             {"name": "pair", "title": "Protocols"},
             {"name": "tau", "title": "Rank correlation (Kendall's τ)", "digits": 2},
@@ -106,8 +110,8 @@ def compare_costs(dataset: str) -> dict[str, Any]:
 
 
 def _signed(value: float) -> str:
-    """Format a correlation with two digits and a minus sign instead of a hyphen: "−.21"."""
-    return ("−" if value < 0 else "") + short(abs(value), 2)
+    """Format a correlation with two digits and a minus sign instead of a hyphen: "−0.21", as in the table."""
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _result(row: Any) -> str:
