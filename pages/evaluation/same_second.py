@@ -117,6 +117,11 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
     }
     alt = _("NDCG@10 of two recommenders with and without the score, in file order and in random order")
     st.dataframe(localize_table(table), hide_index=True, column_config=titles, alt=alt)
+    st.caption(
+        _(
+            "Here, the random order was drawn once. The results below are means over several draws, so they differ slightly."
+        )
+    )
 
 
 def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
