@@ -119,7 +119,8 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
     st.dataframe(localize_table(table), hide_index=True, column_config=titles, alt=alt)
     st.caption(
         _(
-            "Here, the random order was drawn once. The results below are means over several draws, so they differ slightly."
+            "Here, the random order was drawn once. Some results below are means over several draws, so they differ "
+            "slightly."
         )
     )
 
