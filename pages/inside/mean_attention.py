@@ -274,5 +274,7 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
         ygap=2,
         **cells,
     )
-    figure.update_yaxes(**BARE_AXIS, automargin=True)
-    return figure.update_xaxes(**BARE_AXIS, side="top", automargin=True, tickangle=0 if n <= 4 else -90)
+    is_wide = n <= 4
+    lines = [name.replace(" ", "<br>") if is_wide else name for name in names]  # else they overlap on a phone
+    axis = BARE_AXIS | {"automargin": True, "tickvals": names, "ticktext": lines}
+    return figure.update_yaxes(**axis).update_xaxes(**axis, side="top", tickangle=0 if is_wide else -90)
