@@ -170,7 +170,7 @@ def plot_distances(table: pd.DataFrame) -> go.Figure:
     figure.add_vline(x=0, line={"color": GREY, "dash": "dot", "width": 1.5})
     ticks = [_("earlier in the file"), "", _("later in the file")]
     figure.update_xaxes(
-        title=_("Position of the next film in the ratings file"), tickvals=[-0.9, 0, 0.9], ticktext=ticks
+        title=_("Position of the next film in the ratings file"), tickvals=[-0.6, 0, 0.6], ticktext=ticks
     )
     return figure.update_yaxes(title=_("Share of pairs"), tickformat=".0%")
 
