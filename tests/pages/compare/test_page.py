@@ -57,6 +57,11 @@ def open_tab(app, place):
     return app.run()
 
 
+def test_only_a_history_is_said_to_begin_with_the_oldest_film(visit):
+    assert "Your films, oldest first" not in sentences(visit("compare", s="1-2-3"))
+    assert "Your films, oldest first" in sentences(visit("compare", s="1-2-3", order="true"))
+
+
 def test_a_link_and_a_return_to_the_page_open_the_same_tab(visit):
     app = visit("compare", s="1-2-3", tab="rank")
     assert [tab.label for tab in app.tabs if tab.proto.label == app.session_state.compare_tab] == ["Rank of a film"]
