@@ -118,12 +118,12 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
     if previous := options.previous_training(recommender.name, dataset_name):
         note = ngettext(
             (
-                "The last training run took {time} for {n} epoch on a {device}. With other settings, the time will be "
-                "different."
+                "Training the current model took {time} for {n} epoch on a {device}. With other settings, the time "
+                "will be different."
             ),
             (
-                "The last training run took {time} for {n} epochs on a {device}. With other settings, the time will be "
-                "different."
+                "Training the current model took {time} for {n} epochs on a {device}. With other settings, the time "
+                "will be different."
             ),
             previous.epochs,
             time=format.format_duration(previous.seconds),

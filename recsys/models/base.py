@@ -163,5 +163,10 @@ class Model(ABC):
         """Return the scores (Q, I) of all items at masked positions (Q,) of a history (T,).
 
         The scores depend on the items on both sides. Items at masked positions are ignored. T is at most `max_length`.
+        They must be multiplied by `calibration_factor` to agree with `score`.
         """
         raise NotImplementedError(f"{self.title} cannot fill a blank")
+
+    def calibration_factor(self, history: np.ndarray) -> float:
+        """Return the factor that calibrates the scores of `fill` for a history (T,). 1: they need none."""
+        return 1.0

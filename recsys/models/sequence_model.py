@@ -219,6 +219,12 @@ class SequenceModel(Model):
         self.calibration.fit(lambda queries: [self.network_scores(queries)], valid, run, histories_cut_to_each_range)
         self.calibration.set_weights(np.maximum(self.calibration.weights, np.float32(MIN_CALIBRATION_FACTOR)))
 
+    def calibration_factor(self, history: np.ndarray) -> float:
+        """Return the factor that `calibrate` fitted for histories of this length, or 1 without a calibration."""
+        if self.calibration is None:
+            return 1.0
+        return float(self.calibration.weights[self.calibration.ranges(Queries([history]))[0], 0])
+
     def _task(self, train: Dataset, valid: HeldOut | None, run: RunOptions) -> trainer.Task:
         """Return the input of the training loop: the module, its batches, the loss and the validation."""
         samples = self.samples(train)

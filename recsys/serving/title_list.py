@@ -1,8 +1,9 @@
 """Read a list of films: favourites, a watchlist, a festival programme, or the file names of a library.
 
-Each line is a film: "Heat (1995)", "Heat, 1995", "1. Heat", or "Heat.1995.1080p.BluRay.mkv".
+Each line is a film: "Heat (1995)", "Heat, 1995", "1. Heat", "Heat - 4/5", or "Heat.1995.1080p.BluRay.mkv".
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -19,6 +20,7 @@ VIDEO_SUFFIXES = frozenset({".avi", ".iso", ".m4v", ".mkv", ".mov", ".mp4", ".mp
 # words after the title in file names
 _RELEASE_WORDS = "1080p 2160p 480p 4k 720p bdrip bluray brrip dvdrip hdrip hdtv uhd web webdl webrip"
 RELEASE_WORDS = frozenset(_RELEASE_WORDS.split())
+RATING = re.compile(r"\s*[-–—:,]?\s+\(?\d+([.,]\d)?/(5|10|100)\)?$")  # " - 4/5" after a title, which is ignored
 # years of release in file names
 FIRST_YEAR = 1888
 LAST_YEAR = 2035  # a later number is a part of the title: "Blade Runner 2049"
@@ -72,7 +74,7 @@ def _title_and_year(line: str) -> tuple[str, int | None]:
     is_numbered = len(words) > 1 and words[0][-1] in ".)" and words[0].rstrip(".)").isdigit()  # "1." or "1)"
     if is_numbered:
         words = words[1:]
-    title, year = split_year(" ".join(words).rstrip(","))
+    title, year = split_year(RATING.sub("", " ".join(words)).rstrip(","))
     return title.rstrip(" ,;"), year
 
 

@@ -13,6 +13,8 @@ from recsys.serving.film_matching import Matcher
         ("Heat, 1995", "Heat", 1995),
         ("  • Heat  ", "Heat", None),
         ("12. Heat (1995)", "Heat", 1995),
+        ("1. Alien - 5/5", "Alien", None),
+        ("Heat (1995) 8.5/10", "Heat", 1995),
         ("12 Angry Men", "12 Angry Men", None),
         ("1917", "1917", None),
         ("Heat.1995.1080p.BluRay.x264.mkv", "Heat", 1995),

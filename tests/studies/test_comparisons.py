@@ -35,6 +35,12 @@ def test_the_same_order_is_1_the_reverse_minus_1_and_one_swap_of_ten_pairs_betwe
     )
 
 
+def test_protocols_that_shorten_histories_are_left_out():
+    for protocol in ("full", "untied", "short-1", "favourites-3"):
+        measured(protocol, [1, 2, 3, 4, 5])
+    assert [row[0] for row in correlate_protocols("toy")["rows"]] == ["All films – All films, random order"]
+
+
 @pytest.mark.parametrize(("ranks", "people"), [([1, 2, 3, 4], 200), ([1, 2, 3, 4, 5], 199)])
 def test_pairs_with_few_recommenders_or_users_are_left_out(ranks, people):
     measured("full", [1, 2, 3, 4, 5])

@@ -9,6 +9,7 @@ import pytest
 from pages.compare import answers
 from pages.compare.order import plot_overlaps
 from pages.ui import cache, format, recommenders, session, tasks
+from pages.ui.url import COMPARE_TABS
 from recsys.models import registry
 from recsys.serving import history
 from recsys.serving.insight import list_comparison
@@ -53,10 +54,21 @@ def sentences(app):
 
 
 def open_tab(app, place):
-    app.session_state["compare_tab"] = ["The lists", "Rank of a film", "Effect of order", "Hide a film", "Mix two"][
-        place
-    ]
+    app.session_state["compare_section"] = list(COMPARE_TABS)[place]
     return app.run()
+
+
+def test_only_a_history_is_said_to_begin_with_the_oldest_film(visit):
+    assert "Your films, oldest first" not in said(visit("compare", s="1-2-3"))
+    assert "Your films, oldest first" in said(visit("compare", s="1-2-3", order="true"))
+
+
+def test_a_link_and_a_return_to_the_page_open_the_same_tab(visit):
+    app = visit("compare", s="1-2-3", tab="rank")
+    assert [tab.label for tab in app.tabs if tab.proto.label == app.session_state.compare_tab] == ["Rank of a film"]
+    app.switch_page("5_library.py").run().switch_page("2_compare.py").run()
+    assert app.session_state.compare_tab == "Rank of a film"
+    assert app.query_params["tab"] == "rank"
 
 
 def test_without_films_the_page_offers_ready_made_lists(visit):

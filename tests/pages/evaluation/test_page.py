@@ -470,9 +470,9 @@ def test_the_leaderboard_and_the_head_to_head_give_one_verdict(visit, home):
     like = {row.split()[2]: "≈" in row for row in others}
     assert {*like.values()} == {True, False}
     open_section(app, "pair")
-    assert app.get_by_key("pair-0-ml-latest-sample-full").value.title() == first.split()[2]
+    assert app.get_by_key("first_of_pair").value.title() == first.split()[2]
     for title, even in like.items():
-        app.get_by_key("pair-1-ml-latest-sample-full").set_value(title.lower()).run()
+        app.get_by_key("second_of_pair").set_value(title.lower()).run()
         assert ("do not differ significantly" in app.markdown[0].value) == even
 
 
@@ -505,7 +505,7 @@ def test_two_recommenders_are_tested_on_the_same_people(visit, measured_here):
     assert "is better than" in app.markdown[0].value
     n = len(LEAVE_ONE_OUT(measured_here).test)
     assert f"Bert4Rec {n:,}," in app.markdown[1].value.replace("\\", "")
-    app.get_by_key("pair-1-ml-latest-sample-full").set_value("bert4rec").run()
+    app.get_by_key("second_of_pair").set_value("bert4rec").run()
     assert "Select two different recommenders." in said(app)
 
 

@@ -89,6 +89,7 @@ def test_shifts_are_told_in_words_and_counted():
     assert "new at rank 2, was not available before" in html
     assert "no longer in the list, down from rank 2 to 40" in html
     assert "1.0% → 20.0%" in html
+    assert "– → 10.0%" in html
     assert "<script" not in html
 
 

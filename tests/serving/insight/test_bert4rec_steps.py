@@ -16,9 +16,9 @@ from recsys.serving.insight.bert4rec_steps import (
     paper_differences,
     run_layers,
 )
-from recsys.serving.recommend import ServingError
+from recsys.serving.recommend import Request, ServingError, recommend
 from tests.serving.given import predictor
-from tests.serving.insight.test_attention import WORLD, bert, sasrec
+from tests.serving.insight.test_attention import WORLD, bert, calibrated, sasrec
 
 FILMS = [4, 5, 6, 7, 8]
 
@@ -31,13 +31,23 @@ def test_the_steps_lead_from_the_films_to_the_answers_of_the_model():
     assert steps.predictions["score"].tolist() == pytest.approx(np.sort(scores)[::-1][:3].tolist(), rel=1e-5)
 
 
+def test_the_lesson_has_the_probabilities_of_the_recommendations():
+    asked = predictor(WORLD, calibrated(bert(only_unseen=True)))
+    found = compute_steps(asked, FILMS, k=5)
+    wanted = [film.probability for film in recommend(asked, Request(tuple(FILMS), 5))]
+    assert found.calibration_factor == 0.5
+    assert found.predictions["probability"].tolist() == pytest.approx(wanted, rel=1e-4)
+    assert layer_predictions(asked, found, 5)[-1]["probability"].tolist() == pytest.approx(wanted, rel=1e-4)
+    assert compute_steps(asked, [1, 2]).calibration_factor == 0.25  # a shorter list
+
+
 def test_where_training_compares_unseen_films_only_so_does_the_lesson():
     model = bert(only_unseen=True)
     bert_predictor = predictor(WORLD, model)
     steps = compute_steps(bert_predictor, FILMS, k=20)
     assert set(steps.predictions["item"]) == set(range(20)) - set(FILMS)
     assert steps.predictions["probability"].sum() == pytest.approx(1)
-    assert all(not set(FILMS) & set(table["item"]) for table in layer_predictions(bert_predictor, steps.layers, 20))
+    assert all(not set(FILMS) & set(table["item"]) for table in layer_predictions(bert_predictor, steps, 20))
     covered = mask_positions(model, np.array(FILMS))
     logits = torch.from_numpy(model.fill(np.array(FILMS), covered))
     logits[:, np.delete(FILMS, covered)] = -torch.inf
@@ -82,10 +92,10 @@ def test_only_the_newest_films_are_a_training_example():
 def test_the_last_reading_is_the_answer():
     bert_predictor = predictor(WORLD, bert())
     steps = compute_steps(bert_predictor, FILMS, k=5)
-    predictions_by_layer = layer_predictions(bert_predictor, steps.layers, 5)
+    predictions_by_layer = layer_predictions(bert_predictor, steps, 5)
     assert len(predictions_by_layer) == 3
     assert predictions_by_layer[-1]["item"].tolist() == steps.predictions["item"].tolist()
-    before = layer_predictions(bert_predictor, compute_steps(bert_predictor, [1, 2]).layers, 5)[0]
+    before = layer_predictions(bert_predictor, compute_steps(bert_predictor, [1, 2]), 5)[0]
     assert (
         before["item"].tolist() == predictions_by_layer[0]["item"].tolist()
     )  # without a layer, the films do not matter
