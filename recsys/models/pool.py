@@ -560,7 +560,8 @@ class VisitorPool(Pool):
     def _common_trait(self, history: np.ndarray) -> CommonTrait | None:
         """Return the most surprising trait that two or more items of a history (T,) have in common, or None.
 
-        Traits of WEAK_KINDS are only considered if no other trait is common.
+        Traits of WEAK_KINDS are only considered if no other trait is common. Traits that fewer than COMMON_SHARE of the
+        items have come after the others, and must have a surprise of MIN_SURPRISE.
         """
         items = np.unique(history)
         if len(items) < 2:
@@ -570,11 +571,12 @@ class VisitorPool(Pool):
         n_having = np.bincount(traits_of_items, minlength=len(self.trait_names))  # (A,)
         frequent = np.flatnonzero(n_having >= np.maximum(MIN_COMMON_SHARE * len(items), 2))
         surprises = _surprise(n_having[frequent], len(items), self.trait_shares[frequent])
-        is_common = (n_having[frequent] >= COMMON_SHARE * len(items)) | (surprises >= MIN_SURPRISE)
-        common, surprises = frequent[is_common], surprises[is_common]
-        if not len(common):
+        is_partial = n_having[frequent] < COMMON_SHARE * len(items)
+        is_common = ~is_partial | (surprises >= MIN_SURPRISE)
+        if not is_common.any():
             return None
-        number = int(common[np.lexsort((-surprises, self.is_weak_trait[common]))[0]])
+        preferences = np.stack([self.is_weak_trait[frequent], is_partial, -surprises])[:, is_common]
+        number = int(frequent[is_common][np.lexsort(preferences[::-1])[0]])  # `lexsort` compares the last row first
         film_share, event_share = n_having[number] / len(items), self.trait_shares[number]
         return CommonTrait(number, float(film_share * np.log(FREQUENT_TRAIT_SHARE / event_share)))
 

@@ -349,12 +349,18 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
 
 def test_a_common_trait_is_one_that_random_films_would_hardly_share():
     model = VisitorPool(PoolConfig(members=("order",), edges=()))
-    traits = {"theme/boxing": [0, 1, 2], "language/ko": [2, 3, 4], "genre/Drama": range(8), "tag/slow": [0, 1, 5, 6, 7]}
+    traits = {
+        "theme/boxing": [0, 1, 2],
+        "language/ko": [2, 3, 4],
+        "genre/Drama": range(8),
+        "tag/slow": [0, 1, 5, 6, 7],
+        "director/Ryan Coogler": [1, 2],
+    }
     matrix = np.zeros((10, len(traits)), bool)
     for column, items in enumerate(traits.values()):
         matrix[list(items), column] = True
     model.set_traits(traits, sparse.csr_array(matrix))
-    model.trait_shares = np.array([0.004, 0.001, 0.05, 0.002], np.float32)
+    model.trait_shares = np.array([0.004, 0.001, 0.05, 0.002, 0.0001], np.float32)
 
     def common_trait(*items):
         return model.common_trait(np.array(items))
@@ -366,7 +372,9 @@ def test_a_common_trait_is_one_that_random_films_would_hardly_share():
     assert model._common_trait(np.array([0, 3])).number == 2
     assert common_trait(0, 0) == common_trait(8, 9) == ""
     assert common_trait(2, 3, 8) == "language/ko"  # two of three, and so rare that it is hardly an accident
-    assert common_trait(1, 2, 9) == ""  # two of three, but not as rare
+    assert common_trait(0, 2, 9) == ""  # two of three, but not as rare
+    assert common_trait(1, 2) == "director/Ryan Coogler"
+    assert common_trait(0, 1, 2) == "theme/boxing"  # all three, but two have the same director
     assert model._common_trait(np.array([2, 3])).strength == pytest.approx(np.log(80))
     assert model._common_trait(np.array([2, 3, 8])).strength == pytest.approx(np.log(80) * 2 / 3)
 
