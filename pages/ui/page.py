@@ -94,7 +94,7 @@ def show_titles(dataset: Dataset, films: Sequence[int], label: str = "") -> None
     titles = [escape_markdown(dataset.catalog.films[item].label) for item in films]
     newest = titles if len(titles) <= MAX_TITLES else ["…", *titles[-MAX_TITLES:]]
     if not label:
-        label = _("Your films, oldest first") if session.is_in_watch_order(dataset) else _("Your films")
+        label = _("Your films, oldest first") if visitor().current.in_watch_order else _("Your films")
     st.markdown(f":gray[{escape_markdown(label)}:] {' → '.join(newest)}")
 
 

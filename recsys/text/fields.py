@@ -120,7 +120,7 @@ def traits(dataset: str, catalog: Catalog) -> tuple[list[str], sparse.csr_array]
     """
     movies = catalog.movies["movie_id"].tolist()
     languages, themes = film_tables.original_languages(dataset), film_tables.themes(dataset)
-    values = {
+    values: dict[str, Sequence[Sequence[str]]] = {
         "language": [[languages[movie]] if movie in languages else [] for movie in movies],
         "director": [details.directors for details in _details(catalog)],
         "theme": [themes.get(movie, ()) for movie in movies],
