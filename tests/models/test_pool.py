@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.optimize import check_grad
 from scipy.special import log_softmax, softmax
 
@@ -338,6 +339,36 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert factor > 2
     assert model.emphasis(queries)[:, 1] == pytest.approx([factor, 1, 1, 1, 1], rel=1e-5)
     assert model.favours_content(np.array([1, 2]))
+    assert model.common_trait(np.array([1, 2])) == "genre/Documentary"
+    assert model.common_trait(np.array([12, 13])) == ""  # all dramas, but most films are
+    favourites = model.for_unordered_lists()
+    assert (favourites.emphasis(queries)[1:, 1] == pool.UNORDERED_EMPHASIS).all()
+    assert favourites.favours_content(np.array([1, 2]))
+    assert not favourites.favours_content(np.array([12, 13]))
+
+
+def test_a_common_trait_is_one_that_random_films_would_hardly_share():
+    model = VisitorPool(PoolConfig(members=("order",), edges=()))
+    traits = {"theme/boxing": [0, 1, 2], "language/ko": [2, 3, 4], "genre/Drama": range(8), "tag/slow": [0, 1, 5, 6, 7]}
+    matrix = np.zeros((10, len(traits)), bool)
+    for column, items in enumerate(traits.values()):
+        matrix[list(items), column] = True
+    model.set_traits(traits, sparse.csr_array(matrix))
+    model.trait_shares = np.array([0.004, 0.001, 0.05, 0.002], np.float32)
+
+    def common_trait(*items):
+        return model.common_trait(np.array(items))
+
+    assert common_trait(2, 3) == "language/ko"
+    assert common_trait(0, 1) == "theme/boxing"  # before the tag, although fewer films have the tag
+    assert common_trait(5, 6) == "tag/slow"
+    assert common_trait(0, 3) == ""  # dramas are not rare enough
+    assert model._common_trait(np.array([0, 3])).number == 2
+    assert common_trait(0, 0) == common_trait(8, 9) == ""
+    assert common_trait(2, 3, 8) == "language/ko"  # two of three, and so rare that it is hardly an accident
+    assert common_trait(1, 2, 9) == ""  # two of three, but not as rare
+    assert model._common_trait(np.array([2, 3])).strength == pytest.approx(np.log(80))
+    assert model._common_trait(np.array([2, 3, 8])).strength == pytest.approx(np.log(80) * 2 / 3)
 
 
 def test_the_promise_is_the_total_probability_of_the_first_items_that_are_not_excluded():
@@ -433,8 +464,8 @@ def test_films_with_a_rare_common_trait_get_a_bonus():
     queries = Queries([np.array([0, 1, 2]), np.array([0, 1]), np.array([0, 10, 11])])
     bonus = model.score(queries) - Pool.score(model, queries)
     share = 6 / (world.counts.sum() + 1)
-    expected = pool.TRAIT_BONUS * np.log(pool.FREQUENT_TRAIT_SHARE / share)
-    assert expected > 0.3
+    expected = pool.TRAIT_BONUS * np.log(pool.FREQUENT_TRAIT_SHARE / share)  # the weight is 1
+    assert expected > 0.1
     np.testing.assert_allclose(bonus[0], [expected] * 5 + [0] * (ITEMS - 5), atol=1e-5)
     assert not bonus[1:].any()
 
