@@ -39,7 +39,7 @@ def _index(name: str) -> ThemeIndex:
 def _parser(name: str) -> ThemeParser:
     """Return the parser of a data set. It does not need the sentence encoder."""
     dataset = cache.dataset(name)
-    return ThemeParser(dataset, themes.tag_table(dataset.catalog))
+    return ThemeParser(dataset, themes.tag_table(dataset))
 
 
 def offer(dataset_name: str, text: str) -> bool:
