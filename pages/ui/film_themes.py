@@ -1,5 +1,6 @@
 """The names of the themes of `assets/films/themes.csv`. A test compares the list with the table."""
 
+from pages.ui import format
 from pages.ui.i18n import N_, _
 from recsys.serving.search.normalize import normalize
 
@@ -242,3 +243,9 @@ THEMES = (  # in alphabetical order, capital letters first
 def in_english(text: str) -> str:
     """Return the English name of a theme that is given by its name in the visitor's language, else the text itself."""
     return next((theme for theme in THEMES if normalize(_(theme)) == normalize(text)), text)
+
+
+def display_tag(tag: str) -> str:
+    """Return a tag like `format.display_tag`. A tag that is also a theme gets the name of the theme."""
+    theme = next((theme for theme in THEMES if normalize(theme) == tag), "")
+    return _(theme) if theme else format.display_tag(tag)
