@@ -35,6 +35,12 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing released after the film you watched last"),
 }
+TRAIT_NOTES = {  # kind of a trait, see `recsys.text.fields.traits` → text. Tags are too varied for a sentence.
+    "theme": N_("Your films have a theme in common: {name}. Films like them rank higher than usual."),
+    "director": N_("Your films have a director in common: {name}. Films like them rank higher than usual."),
+    "language": N_("Your films have a language in common: {name}. Films like them rank higher than usual."),
+    "genre": N_("Your films have a genre in common: {name}. Films like them rank higher than usual."),
+}
 ANCHOR = "recommendations"  # of the heading
 WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
 
@@ -111,24 +117,21 @@ def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
 
 def _show_notes(recommended: RecommendationList) -> None:
     """Show captions about an empty history, unusual films, the model, and the use of ratings."""
-    title, note = cache.recommender_title(recommended.predictor), recommended.predictor.model.note
-    if not recommended.request.history:
+    predictor, history = recommended.predictor, recommended.request.history
+    title, note = cache.recommender_title(predictor), predictor.model.note
+    if not history:
         text = _(
             "Your list is empty, so {model} recommends the same films as to everyone with an empty list. Add a film to "
             "change that.",
             model=title,
         )
         st.caption(text)
-    if recommended.predictor.favours_content(recommended.request.history):
-        text = _(
-            "Your films are little known or have something unusual in common, so films like them rank "
-            "higher than usual."
-        )
-        st.caption(text)
+    if predictor.favours_content(history):
+        st.caption(format.escape_markdown(_content_note(predictor.common_trait(history))))
     if note:
         st.caption(format.escape_markdown(_(note)))
     if recommended.request.ratings:
-        if recommended.predictor.model.uses_query_ratings:
+        if predictor.model.uses_query_ratings:
             st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
         else:
             st.caption(
@@ -137,6 +140,21 @@ def _show_notes(recommended: RecommendationList) -> None:
                     "“Not for me” are ranked lower."
                 )
             )
+
+
+def _content_note(trait: str) -> str:
+    """Return why similar films rank higher, given the name of the trait that the films have in common, "" if none."""
+    kind, _separator, name = trait.partition("/")
+    if kind not in TRAIT_NOTES:
+        return _(
+            "Your films are little known or have something unusual in common, so films like them rank "
+            "higher than usual."
+        )
+    if kind == "language":
+        name = Locale(i18n.current_language()).languages.get(name, name)
+    elif kind != "director":
+        name = _(name) if kind == "theme" else format.display_tag(name)
+    return _(TRAIT_NOTES[kind], name=name)
 
 
 def _explain_probabilities(recommended: RecommendationList) -> None:

@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui.visitor import ListState
 from recsys.data.download import DownloadError
-from recsys.serving import history, substitutes
+from recsys.serving import history, substitutes, themes
 from recsys.serving.history_import import WatchedFilm
 from recsys.text import encoder
 from tests.pages import world
@@ -188,6 +188,15 @@ def test_titles_that_are_no_theme_offer_no_search_by_theme(visit):
     app = visit()
     app.text_input(key="search").set_value("toy").run()
     assert "theme-offer" not in keys(app)
+
+
+@pytest.mark.parametrize(("language", "theme"), [("en", "time loop"), ("uk", "часова петля")])
+def test_the_name_of_a_theme_is_offered_as_a_theme(visit, monkeypatch, language, theme):
+    monkeypatch.setattr(themes, "themes", lambda dataset: {5: ("time loop",), 8: ("time loop",)})
+    monkeypatch.setattr("pages.ui.dataset_menu.menu_label", str)  # AppTest finds no option with a translated label
+    app = visit(s="1", lang=language)
+    app.text_input(key="search").set_value(theme).run()
+    assert theme in app.button(key="theme-offer").label
 
 
 def without_encoder(report, fetch=True):
