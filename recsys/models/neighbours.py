@@ -73,8 +73,9 @@ class UserKnn(ArrayModel):
             self.base = self.mean
         self.is_rated = _with_values(ratings, np.ones_like(ratings.data))
         norms = np.sqrt((ratings * ratings).sum(1)).astype(np.float32)  # (U,)
+        norms[norms == 0] = 1  # of users whose ratings are all 0, so that their cosines are 0
         directions = _with_values(ratings, ratings.data / np.repeat(norms, n_ratings))
-        self.directions = sparse.csr_array(directions.T)  # (I, U), columns of length 1
+        self.directions = sparse.csr_array(directions.T)  # (I, U), columns of length 1 or 0
 
     def _score(self, queries: Queries) -> np.ndarray:
         scores = np.empty((len(queries), len(self.counts)), np.float32)
