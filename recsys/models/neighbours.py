@@ -137,8 +137,8 @@ class ItemKnn(ArrayModel):
     x_i (U,) are the users who watched item i: 0 or 1, then weighted. Only the X largest cosines of an item count. w_i
     is the weight of item i in the history, and these weights sum to 1.
 
-    Departure from the papers: newer items weigh more. With `half_life` = inf all items weigh the same, as in the
-    papers.
+    Departure from the papers: newer items weigh more. In the papers all items weigh the same, which a very large
+    `half_life` approximates.
     """
 
     Config = ItemKnnConfig
