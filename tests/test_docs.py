@@ -171,3 +171,13 @@ def test_the_calibration_tables_have_the_shipped_results(monkeypatch, tmp_path):
             both = (full[recommender], latest[recommender])
             expected = [(", ".join(percentages(calibration, 1)), error(calibration)) for calibration in both]
             assert cells == [*expected[0], *expected[1]], first_cell
+
+
+def test_the_number_of_shipped_checkpoints_is_correct():
+    page = text(REPOSITORY / "docs" / "data.md")
+    n_trained = sum(recommender.needs_training and recommender.listed for recommender in registry.RECOMMENDERS.values())
+    assert f"\n{n_trained} recommenders need training." in page
+    for dataset, name in (("ml-latest-sample", "built-in set"), ("ml-1m", "`ml-1m`"), ("ml-100k", "`ml-100k`")):
+        folders = {path.parent.name for path in (REPOSITORY / "assets/checkpoints" / dataset).glob("*/*/meta.json")}
+        row = f"| {name} | {len(folders - {'pool'})}" + (", and the weights of " if "pool" in folders else " |")
+        assert row in page
