@@ -7,6 +7,7 @@ from importlib import import_module
 
 import pytest
 
+from recsys import boards
 from recsys.cli.main import COMMANDS
 from recsys.evaluation import report, results
 from recsys.models import registry
@@ -181,3 +182,15 @@ def test_the_number_of_shipped_checkpoints_is_correct():
         folders = {path.parent.name for path in (REPOSITORY / "assets/checkpoints" / dataset).glob("*/*/meta.json")}
         row = f"| {name} | {len(folders - {'pool'})}" + (", and the weights of " if "pool" in folders else " |")
         assert row in page
+
+
+def test_the_dates_of_the_results_are_correct():
+    dates = []
+    for path in (REPOSITORY / "assets/results").glob("*/*.json"):
+        if path.parent.name not in ("studies", "ties"):
+            for document in boards.read(path).values():
+                run = document["run"]
+                while run:
+                    dates.append(run["date"][:10])
+                    run = run.get("earlier")
+    assert f"between {min(dates)} and {max(dates)}," in text(REPOSITORY / "docs" / "results.md")
