@@ -8,6 +8,7 @@ import re
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -75,7 +76,7 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     """Return role → column. Roles not in `wanted` are detected by column names or, without a header, by content.
 
     `wanted` is role → name or number (from 1) of a column, or NONE. Raises DataError if a wanted column does not exist,
-    or if user or item cannot be detected.
+    if a column is wanted for two roles, or if user or item cannot be detected.
     """
     wanted = {role: text for role, text in (wanted or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
@@ -102,6 +103,11 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
         else:
             text = "{name} has the columns {names}; name the column with the items: --item-col NAME"
         raise DataError(text, name=table.name, names=", ".join(names))
+    for role, other_role in combinations(assigned, 2):
+        if assigned[role] == assigned[other_role]:
+            text = "the column {column} of {name} is chosen as {role} and as {other_role}; choose two columns"
+            messages = {"role": Message(_ROLE_NAMES[role]), "other_role": Message(_ROLE_NAMES[other_role])}
+            raise DataError(text, column=assigned[role], name=table.name, **messages)
     return {role: assigned[role] for role in _ROLE_NAMES if role in assigned}  # in the order for `_messages`
 
 

@@ -78,6 +78,18 @@ def test_columns_are_found_by_name_or_said_by_name_or_place():
         check(moved, user="whom")
 
 
+@pytest.mark.parametrize(
+    ("wanted", "column", "roles"),
+    [
+        ({"user": "product", "item": "3"}, "product", "person and as item"),
+        ({"rating": "time", "time": "2"}, "time", "rating and as time"),
+    ],
+)
+def test_a_column_cannot_have_two_roles(wanted, column, roles):
+    with pytest.raises(DataError, match=f"the column {column} of shop.csv is chosen as {roles}; choose two columns"):
+        check("rating;time;product;user\n5;10;tea;ann\n3;20;soap;ann\n", **wanted)
+
+
 def test_a_file_without_names_is_told_by_what_stands_in_it():
     rows = [(1, 10, 5, 1_700_000_002), (1, 20, 3, 1_700_000_001), (2, 10, 4, 1_700_000_000)]
     for order in ((0, 1, 2, 3), (0, 1, 3, 2), (0, 1, 3)):
