@@ -313,6 +313,8 @@ def _ratings(cells: pd.Series | None, n_rows: int) -> tuple[np.ndarray, np.ndarr
 def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     """Convert texts to ids: the numbers themselves if all texts are numbers, else numbers from 1 in alphabetical order.
 
+    The number 7 can be written as 7.0, as pandas does if cells of the column are missing.
+
     Returns:
         Index of the id of each row, (R,) int32. The distinct ids, ascending. Id → text, empty if all texts are numbers.
     """
@@ -323,8 +325,9 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
             name=cells.name,
             longest=MAX_ID_LENGTH,
         )
-    if all(INTEGER_ID.fullmatch(text) for text in texts):
-        ids, id_index = np.unique(np.array([int(text) for text in texts], np.int64), return_inverse=True)
+    numbers = [text.removesuffix(".0") for text in texts]
+    if all(map(INTEGER_ID.fullmatch, numbers)):
+        ids, id_index = np.unique(np.array(numbers, np.int64), return_inverse=True)
         return id_index.astype(np.int32)[text_index], ids, pd.Series(dtype="str")
     ids = np.arange(1, len(texts) + 1)
     return text_index.astype(np.int32), ids, pd.Series(texts, index=ids, dtype="str")
@@ -358,7 +361,7 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     file_ids = names.reindex(ids) if are_ids_texts else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
         return _films(ids, file_ids.to_numpy(), pd.DataFrame(index=file_ids.to_numpy()), are_ids_texts), {}
-    table, n_unsafe = _item_table(items)
+    table, n_unsafe = _item_table(items, are_ids_texts)
     unused = table.index.difference(pd.Index(file_ids.to_numpy()))
     if are_ids_texts:
         unused_ids = np.arange(len(unused)) + int(ids.max()) + 1
@@ -372,8 +375,11 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     return _films(np.concatenate([ids, unused_ids]), all_file_ids, table, are_ids_texts), counts
 
 
-def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
-    """Return an item file with a column per role, indexed by item id, and the number of unsafe image addresses."""
+def _item_table(items: Table, are_ids_texts: bool) -> tuple[pd.DataFrame, int]:
+    """Return an item file with a column per role, indexed by item id, and the number of unsafe image addresses.
+
+    If the ids in the event file are numbers, 7.0 in the item file is the id 7.
+    """
     names = list(items.rows.columns)
     matches = {role: columns.matching_names(names, usual) for role, usual in columns.ITEM_ROLES.items()}
     column_names = {role: matching[0] for role, matching in matches.items() if matching}
@@ -385,6 +391,8 @@ def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
     prose = [column for column in other_columns if _is_prose(column)]
     if prose and items.has_header:
         cells["text"] = pd.Series([". ".join(filter(None, row)) for row in zip(*prose, strict=True)], dtype="str")
+    if not are_ids_texts:
+        cells["item"] = cells["item"].str.removesuffix(".0")
     n_unsafe = 0
     if "image" in cells:
         is_safe = cells["image"].str.match(r"https://\S+$")

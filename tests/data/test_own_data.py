@@ -56,6 +56,14 @@ def test_the_id_in_a_file_of_items_is_not_taken_from_a_description(header):
     assert checked.raw.films["title"].tolist() == ["Tea", "Soap"]
 
 
+@pytest.mark.parametrize(("event_id", "item_id"), [("2.0", "2"), ("2", "2.0"), ("2.0", "2.0"), ("02.0", "02.0")])
+def test_whole_numbers_with_a_zero_fraction_are_the_ids_of_the_item_file(event_id, item_id):
+    checked = check(f"user,item\n7.0,{event_id}\n7,{event_id}\n", f"item,title\n{item_id},Tea\n3.0,Soap\n")
+    assert checked.raw.films["title"].tolist() == ["Tea", "Soap"]
+    assert checked.counts["people"] == 1
+    assert "item_id" in checked.raw.films if event_id == "02.0" else checked.raw.movie.tolist() == [2, 2]
+
+
 def test_without_times_the_order_of_the_rows_counts():
     dataset = add("bob soap\nann milk\nann tea\nbob tea\nann soap\n")
     assert histories(dataset) == ORDERED
