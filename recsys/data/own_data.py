@@ -42,6 +42,7 @@ _TIME_FORMATS = {
     "dates": N_("dates"),
 }
 _COUNTED = {  # key of `Checked.counts` → text
+    "multiline": N_("rows with a line break in a cell (a missing quotation mark joins several rows into one)"),
     "incomplete": N_("rows left out because a person or an item is missing"),
     "untimed": N_("rows left out because their time cannot be read"),
     "duplicates": N_("repeated rows (same person, item and time), which count once"),
@@ -236,6 +237,7 @@ def check(
     raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
     counts = {
         "rows": len(table.rows),
+        "multiline": table.multiline_rows,
         "events": len(order),
         "people": len(history_lengths),
         "items": len(item_ids),

@@ -98,6 +98,16 @@ def test_a_column_cannot_have_two_roles(wanted, column, roles):
         check("rating;time;product;user\n5;10;tea;ann\n3;20;soap;ann\n", **wanted)
 
 
+@pytest.mark.parametrize("header", ["user,item,title\n", ""])
+def test_rows_joined_by_a_missing_quotation_mark_are_counted(header):
+    checked = check(header + 'ann,tea,Tea\nbob,tea,"Tea\nbob,soap,Soap\nann,soap,"Soap"\nann,milk,Milk\n')
+    assert checked.counts["rows"] == 3
+    assert checked.counts["multiline"] == 1
+    assert any("missing quotation mark joins several rows into one): 1" in str(text) for text in checked.messages)
+    quoted = check(header + 'ann,tea,"Tea, green"\nbob,tea,Tea\n')
+    assert not any("quotation mark" in str(text) for text in quoted.messages)
+
+
 def test_a_file_without_names_is_told_by_what_stands_in_it():
     rows = [(1, 10, 5, 1_700_000_002), (1, 20, 3, 1_700_000_001), (2, 10, 4, 1_700_000_000)]
     for order in ((0, 1, 2, 3), (0, 1, 3, 2), (0, 1, 3)):
