@@ -47,7 +47,7 @@ COMPARE_TABS = {
     "rank": N_("Rank of a film"),
     "order": N_("Effect of order"),
     "hide": N_("Hide a film"),
-    "blend": N_("Blend two"),
+    "blend": N_("Mix two"),
 }
 INSIDE_SECTIONS = {
     "lesson": N_("Lesson"),

@@ -213,7 +213,7 @@ def test_undo_brings_back_the_user_and_the_order_of_the_list(visit):
         app.button(key="undo").click().run()
     assert app.session_state.visitor.current.user == person
     assert order_switch(app)
-    assert "A real viewer from" in said(app)
+    assert "A real person from" in said(app)
     app.button(key="undo").click().run()
     assert app.session_state.visitor.current.user is None
     assert order_switch(app) is False
