@@ -51,8 +51,8 @@ UNORDERED_EMPHASIS = 3.0  # lowest factor of the weight for lists in no order
 MAX_ORDERS = 4  # number of orders in which a list in no order is scored
 NOTE_MIN_EMPHASIS = 2.0  # from this factor on, the app says that similar films rank higher than usual
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
-UNORDERED_LENGTHS = (1, 2, 3, 5, 10)  # lengths of the lists on which `unordered_factor` is fitted
-UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # values of `unordered_factor` that are tested, N
+UNORDERED_LENGTHS = ((1,), (2, 3, 5, 10))  # lengths of the lists on which each of the `unordered_factors` is fitted
+UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # values of `unordered_factors` that are tested, N
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
@@ -134,16 +134,16 @@ def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.ra
     return Examples(Queries(cut_histories), valid.targets[rows], [histories[row] for row in rows])
 
 
-def random_lists(valid: HeldOut, rng: np.random.Generator) -> Examples:
+def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:
     """Return lists of random items in random order, like the favourites of a visitor.
 
-    There are lists of up to MAX_EXAMPLES users for each of UNORDERED_LENGTHS. Their items are drawn from the MAX_RECENT
-    newest items of a history. All items of the history are excluded.
+    There are lists of up to MAX_EXAMPLES users for each length. Their items are drawn from the MAX_RECENT newest items
+    of a history. All items of the history are excluded.
     """
     histories = valid.queries.histories
     lengths = np.array([len(history) for history in histories])
     lists, rows = [], []
-    for length in UNORDERED_LENGTHS:
+    for length in list_lengths:
         for row in rng.permutation(np.flatnonzero(lengths >= length))[:MAX_EXAMPLES]:
             lists.append(rng.permutation(histories[row][-MAX_RECENT:])[:length])
             rows.append(row)
@@ -446,7 +446,8 @@ class VisitorPool(Pool):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        self.unordered_factor = 1.0  # of the scores of lists in no order
+        # factors of the scores of lists in no order: of one item, and of more items
+        self.unordered_factors = np.ones(len(UNORDERED_LENGTHS), np.float32)
         self.is_fitted = False  # whether the weights are fitted or loaded
 
     def set_members(self, members: Mapping[str, Model]) -> None:
@@ -475,7 +476,10 @@ class VisitorPool(Pool):
         self.set_frequencies(train)
         if valid:
             self._calibrate(valid, run or RunOptions())
-            self._fit_unordered_factor(valid, run or RunOptions())
+            self.unordered_factors = np.array(
+                [self._fit_unordered_factor(valid, lengths, run or RunOptions()) for lengths in UNORDERED_LENGTHS],
+                np.float32,
+            )
         return self
 
     def _calibrate(self, valid: HeldOut, run: RunOptions) -> None:
@@ -487,14 +491,14 @@ class VisitorPool(Pool):
         inverse_temperatures.fit(lambda queries: [self.score(queries)], valid, run, self.choose_examples)
         self.length_weights.set_weights(self.length_weights.weights * inverse_temperatures.weights)
 
-    def _fit_unordered_factor(self, valid: HeldOut, run: RunOptions) -> None:
-        """Set the factor with which the expected hit rate equals the observed hit rate. Without lists it stays 1.
+    def _fit_unordered_factor(self, valid: HeldOut, list_lengths: Sequence[int], run: RunOptions) -> float:
+        """Return the factor with which the expected hit rate equals the observed hit rate, or 1 without lists.
 
         The expected hit rate is the mean of `promised_hit_rates`, linearly interpolated between the tested factors. A
         hit is a target among the top N_CALIBRATED items.
         """
-        unordered_pool = self.for_unordered_lists()  # its factor is 1 before the fit
-        examples = random_lists(valid, np.random.default_rng(run.seed))
+        unordered_pool = self.for_unordered_lists()  # its factors are 1 before the fit
+        examples = random_lists(valid, list_lengths, np.random.default_rng(run.seed))
         n_lists, n_hits = len(examples.queries), 0
         promised_hits = np.zeros(len(UNORDERED_FACTORS))
         for start in range(0, n_lists, SCORE_BATCH):
@@ -505,8 +509,7 @@ class VisitorPool(Pool):
                 n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
             promised_hits += promised_hit_rates(scores).sum(0)
             run.report({"stage": "fit", "done": start + len(queries), "total": n_lists})
-        if n_lists:
-            self.unordered_factor = float(np.interp(n_hits, promised_hits, UNORDERED_FACTORS))
+        return float(np.interp(n_hits, promised_hits, UNORDERED_FACTORS)) if n_lists else 1.0
 
     def set_frequencies(self, train: Dataset) -> None:
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
@@ -529,7 +532,8 @@ class VisitorPool(Pool):
         ordered_queries, rows = in_several_orders(queries)
         scores = self._score_in_order(ordered_queries)
         means = [scores[rows == row].mean(0) for row in range(len(queries))]
-        return np.float32(self.unordered_factor) * np.array(means, np.float32).reshape(len(queries), self.n_items)
+        factors = [self.unordered_factors[int(len(history) > 1)] for history in queries.histories]
+        return np.array(means, np.float32).reshape(len(queries), self.n_items) * np.array(factors, np.float32)[:, None]
 
     def _score_in_order(self, queries: Queries) -> np.ndarray:
         """Return the scores of histories, oldest item first, (B, I) float32."""
@@ -609,14 +613,14 @@ class VisitorPool(Pool):
         return self.trait_names[trait.number] if trait and np.exp(trait.strength) >= NOTE_MIN_EMPHASIS else ""
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool`, the attributes of `set_frequencies`, and the factor of lists in no order."""
+        """Return the state of `Pool`, the attributes of `set_frequencies`, and the factors of lists in no order."""
         return super().state() | {
             "log_shares": self.log_shares,
             "trait_columns": self.traits.indices.astype(np.int32),
             "trait_ends": self.traits.indptr.astype(np.int32),
             "trait_shares": self.trait_shares,
             "trait_names": np.frombuffer("\n".join(self.trait_names).encode(), np.uint8),
-            "unordered_factors": np.array([self.unordered_factor], np.float32),
+            "unordered_factors": self.unordered_factors,
         }
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
@@ -633,5 +637,7 @@ class VisitorPool(Pool):
             shape = (n_items, len(names))
             self.trait_shares = state["trait_shares"]
             self.set_traits(names, sparse.csr_array((np.ones(len(columns), bool), columns, ends), shape=shape))
-        if "unordered_factors" in state:  # states of 2026-11-26 have one for each range, older ones none
-            self.unordered_factor = float(state["unordered_factors"].mean())
+        factors = state.get("unordered_factors", np.ones(1, np.float32))
+        if len(factors) != len(UNORDERED_LENGTHS):  # a state before 2026-11-28
+            factors = np.full(len(UNORDERED_LENGTHS), factors.mean(), np.float32)
+        self.unordered_factors = factors
