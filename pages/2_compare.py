@@ -1,6 +1,6 @@
 """The page Compare: the answers of several recommenders to the visitor's list of films.
 
-Session state: compare_tab (label of the open tab) · compare_tab_index (its index).
+Session state: compare_section (key of the open tab in COMPARE_TABS) · compare_tab (its title).
 """
 
 import streamlit as st
@@ -8,6 +8,7 @@ import streamlit as st
 from pages.compare import answers, blend, film_rank, hidden_film, lists, order, order_demo
 from pages.ui import errors, page, session
 from pages.ui.i18n import _
+from pages.ui.url import COMPARE_TABS
 from recsys.data.dataset import Dataset
 
 
@@ -23,22 +24,25 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
         k: Number of films in each list.
     """
     state = st.session_state
-    show_by_label = {
-        _("The lists"): lambda: lists.show(dataset, films, names, k),
-        _("Rank of a film"): lambda: film_rank.show(dataset, films, names),
-        _("Effect of order"): lambda: order.show(dataset, films, names, k),
-        _("Hide a film"): lambda: hidden_film.show(dataset, films, names),
-        _("Mix two"): lambda: blend.show(dataset, films, names, k),
+    show_tab = {
+        "lists": lambda: lists.show(dataset, films, names, k),
+        "rank": lambda: film_rank.show(dataset, films, names),
+        "order": lambda: order.show(dataset, films, names, k),
+        "hide": lambda: hidden_film.show(dataset, films, names),
+        "blend": lambda: blend.show(dataset, films, names, k),
     }
-    labels = list(show_by_label)
-    # Streamlit stores the label of the open tab. After a change of language, no tab has this label.
-    if state.get("compare_tab", labels[0]) not in labels:
-        state.compare_tab = labels[state.get("compare_tab_index", 0)]
-    tabs = st.tabs(labels, on_change="rerun", key="compare_tab")
-    open_index = next((index for index, tab in enumerate(tabs) if tab.open), 0)
-    state.compare_tab_index = open_index
-    with tabs[open_index]:
-        show_by_label[labels[open_index]]()
+    sections = {_(title): section for section, title in COMPARE_TABS.items()}  # title in the visitor's language
+
+    def choose() -> None:
+        state.compare_section = sections[state.compare_tab]
+
+    section = state.setdefault("compare_section", next(iter(COMPARE_TABS)))
+    # Streamlit stores the title, in the language of the last run, and forgets it when the visitor opens another page.
+    state.compare_tab = _(COMPARE_TABS[section])
+    tabs = st.tabs(list(sections), on_change=choose, key="compare_tab")
+    session.write_url()  # main.py does not run again when a tab is chosen
+    with tabs[list(sections.values()).index(section)]:
+        show_tab[section]()
 
 
 with errors.show_errors():

@@ -20,6 +20,7 @@ def listed_files() -> list[Path]:
         paths.film_directors(),
         paths.film_languages(),
         paths.film_names(),
+        paths.film_themes(),
         paths.sample_lists(),
         paths.published(),
     ]

@@ -140,6 +140,11 @@ def film_directors() -> Path:
     return ASSETS / "films" / "directors.csv"
 
 
+def film_themes() -> Path:
+    """Return the table of the themes of MovieLens films."""
+    return ASSETS / "films" / "themes.csv"
+
+
 def published() -> Path:
     """Return the file of published figures."""
     return REPOSITORY / "recsys" / "evaluation" / "published.json"

@@ -6,6 +6,13 @@ import json
 import numpy as np
 
 from recsys import boards, storage
+from recsys.serving import predictor
+
+
+def available_names(dataset_name):
+    """Return the names of the recommenders that can be loaded without training or fitting."""
+    names = [recommender.name for recommender in predictor.all_recommenders()]
+    return [name for name in names if predictor.is_available(name, dataset_name)]
 
 
 def payload(document, name):

@@ -7,6 +7,7 @@ from importlib import import_module
 
 import pytest
 
+from recsys import boards
 from recsys.cli.main import COMMANDS
 from recsys.evaluation import report, results
 from recsys.models import registry
@@ -71,6 +72,12 @@ def test_the_two_commands_are_complete_by_themselves():
         assert command.endswith(f"&& {last}")
 
 
+@pytest.mark.parametrize("recommender", registry.names())
+def test_the_table_of_models_has_every_recommender(recommender):
+    rows = [line for line in text(REPOSITORY / "docs" / "models.md").splitlines() if line.endswith(".py` |")]
+    assert any(f"`{recommender}`" in row for row in rows)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name)
 def test_pages_are_short(page):
     if page != LOG:
@@ -130,3 +137,66 @@ def test_the_table_of_the_readme_has_the_shipped_results(monkeypatch, tmp_path):
     ]
     columns = ["recommender", "ML-1M, `full`", "ML-1M, `untied`", "built-in set, `full`"]
     assert report.markdown(columns, rows) in text(README)
+
+
+def table_rows(page, section):
+    """The cells of the rows of the tables in a section whose first cell starts with a name in backticks."""
+    content = re.search(rf"^## {section}\n(.+?)(?=^## |\Z)", text(page), re.MULTILINE | re.DOTALL)[1]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in re.findall(r"^\| `.+\|$", content, re.M)]
+
+
+def calibrations(dataset, protocol):
+    """The stored calibrations by recommender."""
+    stored = results.documents(dataset, protocol)
+    return {document["variant"]: document["calibration"] for document in stored if "calibration" in document}
+
+
+def test_the_calibration_tables_have_the_shipped_results(monkeypatch, tmp_path):
+    monkeypatch.setenv("RECSYS_HOME", str(tmp_path))
+    untied, full, latest = (
+        calibrations("ml-1m", "untied"),
+        calibrations(*BOARDS[2]),
+        calibrations(BOARDS[2][0], "short-1"),
+    )
+
+    def percentages(calibration, n_films):
+        return [
+            f"{sum(calibration['by_rank'][key][:n_films]):.1%}".replace("%", " %") for key in ("predicted", "hit_rate")
+        ]
+
+    def error(calibration):
+        return f"{calibration['ece']:.4f}".removeprefix("0")
+
+    rows = table_rows(REPOSITORY / "docs" / "findings.md", "Calibration")
+    checked = [row for row in rows if "without calibration" not in row[0]]
+    assert len(checked) == 11
+    for first_cell, *cells in checked:
+        recommender = first_cell.split("`")[1]
+        if len(cells) == 3:
+            assert cells == [*percentages(untied[recommender], 10), error(untied[recommender])], first_cell
+        else:
+            both = (full[recommender], latest[recommender])
+            expected = [(", ".join(percentages(calibration, 1)), error(calibration)) for calibration in both]
+            assert cells == [*expected[0], *expected[1]], first_cell
+
+
+def test_the_number_of_shipped_checkpoints_is_correct():
+    page = text(REPOSITORY / "docs" / "data.md")
+    n_trained = sum(recommender.needs_training and recommender.listed for recommender in registry.RECOMMENDERS.values())
+    assert f"\n{n_trained} recommenders need training." in page
+    for dataset, name in (("ml-latest-sample", "built-in set"), ("ml-1m", "`ml-1m`"), ("ml-100k", "`ml-100k`")):
+        folders = {path.parent.name for path in (REPOSITORY / "assets/checkpoints" / dataset).glob("*/*/meta.json")}
+        row = f"| {name} | {len(folders - {'pool'})}" + (", and the weights of " if "pool" in folders else " |")
+        assert row in page
+
+
+def test_the_dates_of_the_results_are_correct():
+    dates = []
+    for path in (REPOSITORY / "assets/results").glob("*/*.json"):
+        if path.parent.name not in ("studies", "ties"):
+            for document in boards.read(path).values():
+                run = document["run"]
+                while run:
+                    dates.append(run["date"][:10])
+                    run = run.get("earlier")
+    assert f"between {min(dates)} and {max(dates)}," in text(REPOSITORY / "docs" / "results.md")

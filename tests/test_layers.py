@@ -1,11 +1,11 @@
-"""House rules that the source shows: nothing imports upwards, torch and Streamlit keep to their rooms."""
+"""Rules for imports and for writing files, checked in the source."""
 
 import ast
 from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-LAYERS = [  # from the ground up: a package may import itself and what stands below it, not its neighbours on a line
+LAYERS = [  # lowest first; a package may import itself and packages of lower layers, but not of its own layer
     ("recsys.paths",),
     ("recsys.errors", "recsys.monitoring", "recsys.progress"),
     ("recsys.config", "recsys.storage", "recsys.machine", "recsys.runtime"),
@@ -16,7 +16,7 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("recsys.models",),
     ("recsys.checkpoints",),
     ("recsys.evaluation", "recsys.serving"),
-    ("recsys", "recsys.studies", "recsys.desktop"),  # recsys itself: the Python door
+    ("recsys", "recsys.studies", "recsys.desktop"),  # recsys: the Python interface
     ("recsys.jobs", "recsys.verify"),
     ("recsys.cli",),
     ("recsys.__main__", "pages.server"),
@@ -33,8 +33,8 @@ LAYERS = [  # from the ground up: a package may import itself and what stands be
     ("pages.main",),
     ("app",),
 ]
-TORCH_LIVES_IN = ("recsys.models", "recsys.training", "recsys.serving")
-PAGES_MAY_USE = (
+PACKAGES_WITH_TORCH = ("recsys.models", "recsys.training", "recsys.serving")
+PACKAGES_FOR_PAGES = (
     "recsys.errors",
     "recsys.monitoring",
     "recsys.paths",
@@ -44,12 +44,12 @@ PAGES_MAY_USE = (
     "recsys.evaluation",
     "recsys.jobs",
 )
-WRITERS = (  # all others use `storage.replace_file`: the system kills a process that has mapped a shortened file
-    "recsys.storage",  # parts, which are renamed when they are whole
+WRITERS = (  # the others use `storage.replace_file`, because a process that has mapped a shortened file is killed
+    "recsys.storage",  # partial files, which are renamed when they are complete
     "recsys.data.prepared",  # temporary files of recsys.storage
-    "recsys.data.download",  # parts
+    "recsys.data.download",  # partial files
     "recsys.serving.insight.tsne",  # a temporary folder
-    "recsys.training.trainer",  # the lock and the log of a run, which nobody maps
+    "recsys.training.trainer",  # the lock and the log of a run, which are never mapped
     "recsys.jobs.queue",
     "recsys.jobs.runner",
 )
@@ -57,54 +57,54 @@ WRITERS = (  # all others use `storage.replace_file`: the system kills a process
 SOURCES = sorted([*ROOT.glob("app.py"), *ROOT.glob("pages/**/*.py"), *ROOT.glob("recsys/**/*.py")])
 
 
-def test_nothing_imports_upwards():
+def test_no_package_imports_a_higher_layer():
     assert violations(upward) == []
 
 
-def test_every_package_has_a_layer_and_every_layer_a_package():
+def test_layers_contain_exactly_the_packages_of_the_project():
     packages = {package_of(module_of(path)) for path in SOURCES if module_of(path) != "pages"}
     assert packages == {package for line in LAYERS for package in line}
 
 
-def test_no_modules_import_each_other_in_a_circle():
+def test_imports_have_no_cycles():
     imported = all_imports()
-    left = {module: set(used) & set(imported) - {module} for module, used in imported.items()}
-    while ends := [module for module, used in left.items() if not used & set(left)]:
-        for module in ends:
-            del left[module]
-    assert left == {}
+    remaining = {module: set(used) & set(imported) - {module} for module, used in imported.items()}
+    while leaves := [module for module, used in remaining.items() if not used & set(remaining)]:
+        for module in leaves:
+            del remaining[module]
+    assert remaining == {}
 
 
 def test_no_private_file_is_imported_from_another_package():
-    def private(name, used):
-        hidden = any(part.startswith("_") and not part.startswith("__") for part in used.split("."))
-        return hidden and inside(used, ("recsys", "pages"))
+    def is_violation(name, used):
+        is_private = any(part.startswith("_") and not part.startswith("__") for part in used.split("."))
+        return is_private and inside(used, ("recsys", "pages"))
 
-    assert violations(private) == []
+    assert violations(is_violation) == []
 
 
-def test_torch_is_imported_only_where_models_live():
-    assert violations(lambda name, used: inside(used, ("torch",)) and not inside(name, TORCH_LIVES_IN)) == []
+def test_torch_is_imported_only_by_packages_with_models():
+    assert violations(lambda name, used: inside(used, ("torch",)) and not inside(name, PACKAGES_WITH_TORCH)) == []
 
 
 def test_streamlit_is_imported_only_by_the_app_and_its_pages():
     assert violations(lambda name, used: inside(used, ("streamlit",)) and not inside(name, ("app", "pages"))) == []
 
 
-def test_pages_reach_the_package_only_through_its_front_rooms():
-    def unwanted(name, used):
-        return inside(name, ("pages",)) and inside(used, ("recsys", "torch")) and not inside(used, PAGES_MAY_USE)
+def test_pages_import_only_the_packages_for_pages():
+    def is_violation(name, used):
+        return inside(name, ("pages",)) and inside(used, ("recsys", "torch")) and not inside(used, PACKAGES_FOR_PAGES)
 
-    assert violations(unwanted) == []
-
-
-def test_files_are_replaced_and_never_written_in_place():
-    found = {module_of(path): in_place(ast.parse(path.read_text("utf-8"))) for path in SOURCES}
-    assert {module: calls for module, calls in found.items() if calls and module not in WRITERS} == {}
-    assert found["recsys.storage"] == ["temporary.open('xb')"]
+    assert violations(is_violation) == []
 
 
-def test_the_rule_of_writing_sees_each_way_to_write_in_place():
+def test_only_writers_write_files_in_place():
+    calls_by_module = {module_of(path): in_place(ast.parse(path.read_text("utf-8"))) for path in SOURCES}
+    assert {module: calls for module, calls in calls_by_module.items() if calls and module not in WRITERS} == {}
+    assert calls_by_module["recsys.storage"] == ["temporary.open('xb')"]
+
+
+def test_calls_that_write_in_place_are_detected():
     for code in (
         "p.write_text(t)",
         "open(p, 'w')",
@@ -118,10 +118,10 @@ def test_the_rule_of_writing_sees_each_way_to_write_in_place():
         assert in_place(ast.parse(code)) == [], code
 
 
-def test_the_layer_rule_sees_an_upward_import():
+def test_imports_of_higher_layers_are_detected():
     assert upward("recsys.data.split", "recsys.models.base")
     assert upward("recsys.models.bert4rec", "recsys.evaluation.evaluate")
-    assert upward("recsys.serving.insight.explain", "recsys.evaluation.results")  # neighbours
+    assert upward("recsys.serving.insight.explain", "recsys.evaluation.results")  # the same layer
     assert upward("pages.watch.what_if", "pages.compare.tables")
     assert not upward("recsys.training.trainer", "recsys.ranking.metrics")
     assert not upward("recsys.models.bert4rec", "recsys.models.layers")
@@ -130,7 +130,7 @@ def test_the_layer_rule_sees_an_upward_import():
 
 
 def violations(rule):
-    """Lines "module imports used" for which rule(module, used) holds."""
+    """Return a line "module imports used" for each import for which `rule(module, used)` is true."""
     return [
         f"{module} imports {used}" for module, others in all_imports().items() for used in others if rule(module, used)
     ]
@@ -138,22 +138,24 @@ def violations(rule):
 
 @cache
 def all_imports():
-    """Every module of the project: the modules that it imports."""
+    """Return the imported modules of each module of the project."""
     return {module_of(path): imports(ast.parse(path.read_text("utf-8")), module_of(path)) for path in SOURCES}
 
 
 def upward(module, used):
-    own, other = package_of(module), package_of(used)
-    return None not in (own, other) and own != other and layer(other) >= layer(own)
+    """Return whether an import leads to another package of the same or a higher layer."""
+    package, used_package = package_of(module), package_of(used)
+    is_internal = None not in (package, used_package)
+    return is_internal and package != used_package and layer(used_package) >= layer(package)
 
 
 def layer(package):
-    """The number of the line that names a package; one that no line names stands above all."""
+    """Return the number of the layer of a package. A package without a layer is above all layers."""
     return next((row for row, line in enumerate(LAYERS) if package in line), len(LAYERS))
 
 
 def package_of(module):
-    """The folder below recsys/ or pages/, or the file that lies beside such folders; None for what is not ours."""
+    """Return the package of a module, such as "recsys.data", or None if it is not a module of the project."""
     first, *rest = module.split(".")
     if first not in ("recsys", "pages", "app"):
         return None
@@ -170,16 +172,16 @@ def module_of(path):
 
 
 def imports(tree, module):
-    """Every module that a file imports, also inside functions: `from recsys import paths` is recsys.paths."""
-    found = []
+    """Return the modules that a file imports, also inside functions. `from recsys import paths` is recsys.paths."""
+    modules = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
+            modules += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             above = module.split(".")[: -node.level] if node.level else []
             source = ".".join([*above, *([node.module] if node.module else [])])
-            found += [f"{source}.{alias.name}" if is_module(source, alias.name) else source for alias in node.names]
-    return found
+            modules += [f"{source}.{alias.name}" if is_module(source, alias.name) else source for alias in node.names]
+    return modules
 
 
 def is_module(package, name):
@@ -188,27 +190,29 @@ def is_module(package, name):
 
 
 def in_place(tree):
-    """Calls that write into a file under its own name, as source text."""
+    """Return the calls that write a file without replacing it, as source text."""
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     return [ast.unparse(call) for call in sorted(calls, key=lambda call: call.lineno) if writes(call)]
 
 
 def writes(call):
-    """Whether a call writes a file: `open` with such a mode, `write_text`, a table's or array's own way, a copy."""
-    whose, _, name = ast.unparse(call.func).rpartition(".")
+    """Return whether a call writes a file: `open`, `write_text`, a method of a table or an array, or a copy."""
+    receiver, _, name = ast.unparse(call.func).rpartition(".")
     if name == "open":
-        mode = call.args[0 if whose else 1 :][:1] + [option.value for option in call.keywords if option.arg == "mode"]
-        return any(set(literal) & set("wax+") for given in mode for literal in literals(given))
+        mode = call.args[0 if receiver else 1 :][:1] + [
+            option.value for option in call.keywords if option.arg == "mode"
+        ]
+        return any(set(literal) & set("wax+") for argument in mode for literal in literals(argument))
     if name in ("to_csv", "to_parquet", "to_json"):
         return bool(call.args)
-    in_shutil = whose == "shutil" and name.startswith("copy")
+    in_shutil = receiver == "shutil" and name.startswith("copy")
     return (
         in_shutil
         or name in ("write_text", "write_bytes", "save_file", "open_memmap", "memmap", "tofile")
-        or (whose == "np" and name.startswith("save") and "buffer" not in ast.unparse(call))
+        or (receiver == "np" and name.startswith("save") and "buffer" not in ast.unparse(call))
     )
 
 
 def literals(node):
-    """Every short text in an expression, such as both modes of "ab" if more else "wb"."""
+    """Return the string constants of an expression, such as both modes of "ab" if append else "wb"."""
     return [each.value for each in ast.walk(node) if isinstance(each, ast.Constant) and isinstance(each.value, str)]

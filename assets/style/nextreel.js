@@ -11,6 +11,7 @@ export default function ({ data, setTriggerValue }) {
   if (state.path !== location.pathname) closeNavigation()
   if (state.step === null && data.step !== null) document.querySelector(".st-key-tour button")?.focus()
   if (Number.isInteger(state.step) && data.step === null) focusHeading() // the buttons of the tour are gone
+  if (data.target && state.step !== data.step) showTarget(data.target)
   document.documentElement.lang = data.language
   document.querySelector("[data-testid=stSkipToContent]")?.replaceChildren(data.skip)
   if (data.seen) document.cookie = "nextreel_tour=seen; path=/; max-age=31536000; SameSite=Lax"
@@ -20,7 +21,9 @@ export default function ({ data, setTriggerValue }) {
 function reportEnter(box, setTriggerValue) {
   const listen = (event) => {
     if (event.key !== "Enter" || event.isComposing || !event.target.value) return
-    if (event.target.closest?.(`.st-key-${CSS.escape(box)}`)) setTriggerValue("entered", event.target.value)
+    if (!event.target.closest?.(`.st-key-${CSS.escape(box)}`)) return
+    setTriggerValue("entered", event.target.value)
+    event.target.select() // the next letter starts a new query, even before the server has cleared the box
   }
   document.addEventListener("keydown", listen)
   return () => document.removeEventListener("keydown", listen)
@@ -46,6 +49,15 @@ function focusIn(name) { // focus the first enabled input of a class, or else it
   const target = find("input") ?? find("button")
   target?.focus({ preventScroll: true })
   return target
+}
+
+// On a phone, the elements of most steps of the tour are below the window.
+function showTarget(selector) {
+  setTimeout(() => {
+    const target = document.querySelector(selector)
+    const { top, bottom } = target?.getBoundingClientRect() ?? {}
+    if (innerWidth < 768 && (top > innerHeight - 100 || bottom < 240)) target.scrollIntoView({ behavior: "smooth" }) // 240: below the step
+  }, 300) // after the page has been drawn
 }
 
 function focusHeading() {

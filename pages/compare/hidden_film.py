@@ -15,6 +15,7 @@ from pages.compare import answers
 from pages.ui import cache, charts, errors, format, page, recommenders, session
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, count, ngettext
+from pages.ui.visitor import visitor
 from pages.ui.widgets import button
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
@@ -27,7 +28,7 @@ MAX_TITLES = 4  # a sentence names at most this number of recommenders
 class HiddenFilmTest:
     """The ranks of a hidden film with recommenders that are not selected on the page."""
 
-    question: tuple[str, tuple[int, ...], int]  # fingerprint of the data set, films, position of the hidden film
+    question: tuple[str, tuple[int, ...], bool, int]  # data fingerprint, films, whether they are a history, position
     ranks: dict[str, RankPosition] = field(default_factory=dict)  # English title of a recommender → rank
     asked: list[str] = field(default_factory=list)  # names of the asked recommenders, including those with an error
     is_running: bool = False  # whether each run of the page asks further recommenders
@@ -51,7 +52,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     )
     page.show_titles(dataset, films[:position], _("Input"))
     st.caption(_("Each recommender gets only the films that you watched before the hidden film."))
-    question = (dataset.fingerprint, films, position)
+    question = (dataset.fingerprint, films, visitor().current.in_watch_order, position)
     test = st.session_state.get("hidden_film_test")
     if test is None or test.question != question:
         test = st.session_state.hidden_film_test = HiddenFilmTest(question)
@@ -119,7 +120,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
     If a fit is still running after `recommenders.MAX_WAIT_SECONDS` seconds, the page shows its progress, and this
     run ends. When the fit ends, the page reruns and continues with this recommender.
     """
-    _fingerprint, films, position = test.question
+    _fingerprint, films, _in_watch_order, position = test.question
     bar = st.progress(0.0)
     deadline = time.monotonic() + recommenders.MAX_WAIT_SECONDS
     for n, name in enumerate(remaining):
@@ -129,7 +130,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
         with errors.show_errors():
             predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
             if predictor:
-                predictor = session.adapt_to_current_list(predictor, dataset)
+                predictor = session.adapt_to_current_list(predictor)
                 (test.ranks[title],) = ranks_of_hidden_films(predictor, films, (position,))
             else:
                 fit = recommenders.find_fit(name, dataset.name)

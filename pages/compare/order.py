@@ -97,7 +97,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
     means = [effect.mean_overlap for effect in sorted_effects]
     marks = (  # name, symbol, colour, size, overlaps, label of each overlap
         (_("shuffled"), "circle", ACCENT, 10, shuffled_overlaps, shuffled_labels),
-        (_("latest first"), "diamond-open", SECOND_ACCENT, 10, reversed_overlaps, labels),
+        (_("reversed"), "diamond-open", SECOND_ACCENT, 10, reversed_overlaps, labels),
         (_("mean"), "line-ns-open", GREY, 18, means, labels),
     )
     figure = go.Figure()
@@ -123,7 +123,7 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
     all_orders = (films, *orders)
     label, key = _("Order of your films"), f"order-of-{len(orders)}"
     index = st.select_slider(label, range(len(all_orders)), value=1, format_func=order_name, key=key)
-    page.show_titles(dataset, all_orders[index])
+    page.show_titles(dataset, all_orders[index], order_name(index))
     with st.grid("auto", min_column_width=260, gap=("large", "medium")):
         for title, effect in effects.items():
             with st.container(gap="small"):
@@ -135,5 +135,5 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
 def order_name(index: int) -> str:
     """Return the name of an order. index: 0 is the given order, 1 the reversed order, the others are random orders."""
     if index == 0:
-        return _("As watched")
-    return _("Latest first") if index == 1 else _("Shuffle {n}", n=index - 1)
+        return _("Your order")
+    return _("Reversed") if index == 1 else _("Shuffle {n}", n=index - 1)

@@ -78,12 +78,12 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     """Return key → pair of orders. Pairs of the visitor's own films come first."""
     pairs = {}
     texts = (
-        ("backwards", _("Your films, latest first"), _("Latest first")),
+        ("backwards", _("Your films, reversed"), _("Reversed")),
         ("shuffled", _("Your films, shuffled"), _("Shuffled")),
     )
     # n counts the random orders. Not strict: two films have only the reversed order, and a single film has none.
     for (key, title, order_name), order in zip(texts, reorderings(films, n=1), strict=False):
-        pairs[key] = OrderPair(title, (_("As watched"), order_name), (films, order), is_example=False)
+        pairs[key] = OrderPair(title, (_("Your order"), order_name), (films, order), is_example=False)
     if examples := orders_of_examples(history.available_sample_lists(cache.title_index(dataset.name))):
         (left_name, left), (right_name, right) = examples  # `left` ends with the films of the sample list `left_name`
         order_names = _("{mood} last", mood=_(left_name)), _("{mood} last", mood=_(right_name))
@@ -144,6 +144,6 @@ def show_lists(
 
 def use_films(films: Order) -> None:
     """Replace the visitor's films by an example."""
-    session.set_films(films)
+    session.start_list(films, in_watch_order=True)
     st.session_state.pop("order_demo", None)
     st.rerun()  # the whole page, not only this fragment

@@ -17,17 +17,10 @@ from pages.ui.widgets import selectbox
 from recsys.data.dataset import Dataset, Split
 from recsys.errors import RecsysError
 from recsys.evaluation import groups, protocols, results, significance, tables
+from recsys.evaluation.metric_texts import METRIC_TEXTS
 
 LoadErrors = list[RecsysError]  # an error for each result that cannot be read or compared
 
-METRIC_TITLES = {  # the title of any other metric is its name in capitals
-    "coverage@10": N_("Catalogue coverage"),
-    "novelty@10": N_("Novelty (bits)"),
-    "diversity@10": N_("Genre diversity of a list"),
-    "popularity@10": N_("Mean popularity of recommended films"),
-    "gini@10": N_("Concentration (Gini)"),
-    "calibration error": N_("Calibration error"),
-}
 HARDWARE = {"cpu": N_("a CPU"), "cuda": N_("a GPU")}
 
 
@@ -138,7 +131,7 @@ def protocol_title(name: str) -> str:
 
 def metric_title(metric: str) -> str:
     """Return the title of a metric: "NDCG@10" for "ndcg@10"."""
-    return _(METRIC_TITLES[metric]) if metric in METRIC_TITLES else metric.upper()
+    return _(METRIC_TEXTS[metric].title) if metric in METRIC_TEXTS else metric.upper()
 
 
 def select_metric() -> str:

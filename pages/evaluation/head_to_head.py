@@ -9,7 +9,7 @@ from pages.evaluation.charts import look
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import errors, format
 from pages.ui.charts import GREY, set_layout, show_chart
-from pages.ui.i18n import N_, _, ngettext, number
+from pages.ui.i18n import N_, _, count, ngettext, number
 from pages.ui.widgets import selectbox
 from recsys.evaluation import significance, tables
 
@@ -26,9 +26,8 @@ def show(view: EvaluationView) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         titles = view.titles
-        best, second_best = list(titles)[:2]
-        left = selectbox(_("First recommender"), titles, f"pair-0-{view.key}", default=best, width=220)
-        right = selectbox(_("Second recommender"), titles, f"pair-1-{view.key}", default=second_best, width=220)
+        left = select_recommender(_("First recommender"), "first_of_pair", titles, next(iter(titles)))
+        right = select_recommender(_("Second recommender"), "second_of_pair", titles, list(titles)[1])
         metric = data.select_metric()
     if left == right:
         st.info(_("Select two different recommenders."), icon=":material/info:")
@@ -38,6 +37,13 @@ def show(view: EvaluationView) -> None:
     show_test(view, significance.select_pair(tests, left, right), metric)
     ranks = data.ranks(view)[0]
     show_margins(view, tables.rank_margins(ranks[left], ranks[right]), left, right)
+
+
+def select_recommender(label: str, key: str, titles: dict[str, str], default: str) -> str:
+    """Show a menu of recommenders, and return the chosen one. titles: Name → title, of those with results."""
+    if st.session_state.get(key) not in titles:  # from a link, or chosen for another protocol
+        st.session_state.pop(key, None)
+    return selectbox(label, titles, key, default=default, width=220)
 
 
 def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
@@ -124,12 +130,12 @@ def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
         figure.add_bar(
             x=rows["margin"],
             y=rows["users"],
-            text=rows["users"],
+            text=rows["users"].map(count),
             textposition="outside",
             cliponaxis=False,
             name=view.title(winner) if winner else _(TIED),
             marker={"color": colour, "pattern_shape": pattern},
-            hovertemplate="%{y}",
+            hovertemplate="%{y:,}",
         )
     set_layout(figure, CHART_HEIGHT_PX).update_layout(showlegend=True)
     figure.update_xaxes(tickvals=margins["margin"], ticktext=ticks, tickangle=0, tickfont={"size": 11})

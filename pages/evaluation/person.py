@@ -61,8 +61,8 @@ def select_user(n: int, key: str) -> int:
 def describe_user(user: HeldOutUser) -> str:
     """Return the ID of a user and the length of the history."""
     return ngettext(
-        "Person {id} of the ratings file, with {n} film in the history.",
-        "Person {id} of the ratings file, with {n} films in the history.",
+        "In the ratings file, this person has the number {id}. There is {n} film in the history.",
+        "In the ratings file, this person has the number {id}. There are {n} films in the history.",
         len(user.history),
         id=user.user_id,
     )

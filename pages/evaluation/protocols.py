@@ -38,7 +38,7 @@ def show(view: EvaluationView) -> None:
             _("Protocols to compare"),
             available,
             selection_mode="multi",
-            default=available,
+            default=[name for name in available if protocols.get(name).has_whole_histories],  # else too many lines
             format_func=protocol_title,
             key=f"protocols-{view.dataset}",
             wrap=True,

@@ -121,6 +121,12 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
     }
     alt = _("NDCG@10 of two recommenders with and without the score, in file order and in random order")
     st.dataframe(localize_table(table), hide_index=True, column_config=titles, alt=alt)
+    st.caption(
+        _(
+            "Here, the random order was drawn once. Some results below are means over several draws, so they differ "
+            "slightly."
+        )
+    )
 
 
 def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
@@ -168,7 +174,7 @@ def plot_distances(table: pd.DataFrame) -> go.Figure:
     figure.add_vline(x=0, line={"color": GREY, "dash": "dot", "width": 1.5})
     ticks = [_("earlier in the file"), "", _("later in the file")]
     figure.update_xaxes(
-        title=_("Position of the next film in the ratings file"), tickvals=[-0.9, 0, 0.9], ticktext=ticks
+        title=_("Position of the next film in the ratings file"), tickvals=[-0.6, 0, 0.6], ticktext=ticks
     )
     return figure.update_yaxes(title=_("Share of pairs"), tickformat=".0%")
 

@@ -12,19 +12,8 @@ from pages.ui.charts import download_numbers, localize_table, show_chart
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.widgets import selectbox
 from recsys.evaluation import tables
+from recsys.evaluation.metric_texts import METRIC_TEXTS
 
-METRIC_MEANINGS = {
-    "coverage@10": N_("Coverage: the share of all films that are in at least one top ten."),
-    "novelty@10": N_(
-        "Novelty: how rarely the films of a top ten are watched, in bits. One more bit means half as often."
-    ),
-    "diversity@10": N_("Diversity: how few genres the films of a top ten share, from 0 to 1."),
-    "popularity@10": N_("Mean popularity: how often the films of a top ten were watched in the training data."),
-    "gini@10": N_("Concentration: 0 if all films are recommended equally often, 1 if only one film is recommended."),
-    "calibration error": N_(
-        "Calibration error: difference between predicted and observed probability, lower is better."
-    ),
-}
 BASELINE_TITLES = {"mean": N_("Mean of all ratings"), "film and person": N_("Film's mean + person's offset")}
 
 
@@ -38,7 +27,7 @@ def show(view: EvaluationView) -> None:
     introduction = _(
         "An accurate recommender may still recommend the same few films to everyone. Point at a mark to see its name."
     )
-    meanings = [_(METRIC_MEANINGS[name]) for name in dict.fromkeys((x, y)) if name in METRIC_MEANINGS]
+    meanings = [_(METRIC_TEXTS[name].meaning) for name in dict.fromkeys((x, y)) if name in METRIC_TEXTS]
     st.caption(" ".join([introduction, *meanings]))
     table = view.board[list(dict.fromkeys(["variant", "title", "family", x, y]))].dropna()
     alt = ngettext(

@@ -12,10 +12,11 @@ import streamlit as st
 
 from pages.inside import common
 from pages.inside.common import BARE_AXIS, LINE_COLOURS
-from pages.ui import cache, charts, errors, explanation, film_cards, recommenders
+from pages.ui import cache, charts, errors, explanation, film_cards, recommenders, session
 from pages.ui.charts import GREY
 from pages.ui.format import escape_markdown, percent
-from pages.ui.i18n import N_, _, ngettext, number
+from pages.ui.i18n import _, ngettext, number
+from pages.ui.url import CHART_TYPES
 from pages.ui.widgets import segmented_control, translated
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
@@ -28,7 +29,6 @@ MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels columns with po
 MAX_MAP_TOKENS = 31  # rows of the heat map: the newest tokens
 N_SAMPLED_USERS = 200
 CHUNK_USERS = 20  # users between two updates of the progress bar
-CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}
 
 MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so only the heat map is offered
 N_OPACITY_LEVELS = 8  # different opacities of lines
@@ -52,6 +52,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
         name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
         layer_and_head = st.container(horizontal=True, gap="medium", width="content")
+    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return

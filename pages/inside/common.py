@@ -183,6 +183,8 @@ def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
 def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key: str, width: int = 230) -> str:
     """Show a menu of the recommenders whose model has a capability. Labels mark untrained recommenders."""
     labels = recommenders.menu_labels(dataset.name)
-    recommenders.preserve_widget_value(key)
     capable = {name: labels[name] for name in recommenders_with(capability)}
+    if st.session_state.get(key) not in capable:  # from a link
+        st.session_state.pop(key, None)
+    recommenders.preserve_widget_value(key)
     return selectbox(_("Recommender"), capable, key, width=width)

@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import common
-from pages.ui import charts, errors, film_cards, recommenders
+from pages.ui import charts, errors, film_cards, recommenders, session
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, count, ngettext
 from recsys.data.dataset import Dataset
@@ -33,6 +33,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     )
     st.markdown(text)
     name = common.choose_recommender(lambda model: model.can_fill_masks, dataset, "filling_blanks")
+    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return

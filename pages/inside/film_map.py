@@ -10,10 +10,11 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.inside import common
-from pages.ui import cache, charts, errors, film_search, recommenders, tasks
+from pages.ui import cache, charts, errors, film_search, recommenders, session, tasks
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import display_genres, display_group, display_tag, escape_markdown, percent
-from pages.ui.i18n import N_, _, count, localize_chart, ngettext
+from pages.ui.i18n import _, count, localize_chart, ngettext
+from pages.ui.url import COLOUR_OPTIONS, PROJECTIONS
 from pages.ui.widgets import segmented_control, translated
 from recsys import paths
 from recsys.data.dataset import Dataset
@@ -25,7 +26,6 @@ from recsys.serving.predictor import Predictor
 CHART_KEY = "film-points"
 MAX_TERMS = 3  # terms of a region in the table
 MAX_EXAMPLE_FILMS = 3  # films of a region in the table
-COLOUR_OPTIONS = {"decade": N_("Decade"), "genre": N_("Genre"), "views": N_("Popularity")}  # property → option
 
 HEIGHT_PX = 620
 PLOT_SIZE_PX = (620, 480)  # width and height on a wide screen
@@ -68,8 +68,9 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
-        method = segmented_control(_("Projection"), {TSNE: TSNE, PCA: PCA}, "projection")
+        method = segmented_control(_("Projection"), {name: name for name in PROJECTIONS}, "projection")
         colour = segmented_control(_("Colour by"), translated(COLOUR_OPTIONS), "map_colour")
+    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return

@@ -198,7 +198,7 @@ def layers(lesson: Lesson, example: DeltaGenerator) -> None:
         caption += " " + _(
             "So the first list is the same for everyone, apart from any watched films that are left out."
         )
-    tables = layer_predictions(lesson.predictor, lesson.steps.layers, N_PREDICTIONS)
+    tables = layer_predictions(lesson.predictor, lesson.steps, N_PREDICTIONS)
     best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists
     with example:
         st.caption(caption)
@@ -224,7 +224,18 @@ def softmax(lesson: Lesson, example: DeltaGenerator) -> None:
     )
     st.markdown(text)
     vector = r"\mathrm{GELU}(h_t W^P + b^P)" if lesson.has_projection else "h_t"
-    st.latex(rf"P(v) = \mathrm{{softmax}}\!\left({vector} E^\top + b\right)_v = \frac{{e^{{s_v}}}}{{\sum_u e^{{s_u}}}}")
+    score = rf"{vector} E^\top + b"
+    if (factor := lesson.steps.calibration_factor) != 1:
+        score = rf"c\,({score})"
+    st.latex(rf"P(v) = \mathrm{{softmax}}\!\left({score}\right)_v = \frac{{e^{{s_v}}}}{{\sum_u e^{{s_u}}}}")
+    if factor != 1:
+        text = _(
+            "All scores are multiplied by $c$ = {factor:.2f}, so that films with a probability of 5% really are the "
+            "next film in about 5% of the cases. The order of the films stays the same. $c$ is chosen after the "
+            "training, and it depends on the number of your films.",
+            factor=factor,
+        )
+        st.markdown(text)
     if not lesson.has_projection:
         text = _(
             "$E$ contains the embeddings of step 3. The paper has a linear map and a GELU between $h_t$ and $E$ "
@@ -277,6 +288,8 @@ def training(lesson: Lesson, example: DeltaGenerator) -> None:
     with example:
         table, n = lesson.steps.masked_films, lesson.steps.n_items
         st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
+        if lesson.steps.calibration_factor != 1:
+            st.caption(_("As in the training, the probabilities are without the factor $c$ of step 8."))
         max_probability = table["probability"].max() or 1
         common.film_rows(
             film_cards.film_bar_row(

@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.inside import common
 from pages.inside.common import BARE_AXIS, SIGNED_SCALE, translucent
-from pages.ui import cache, charts, errors, recommenders
+from pages.ui import cache, charts, errors, recommenders, session
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
@@ -37,6 +37,7 @@ PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays reada
 def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     """Show the mean attention by position and by genre. The films of the visitor are not used."""
     name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
+    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -274,5 +275,7 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
         ygap=2,
         **cells,
     )
-    figure.update_yaxes(**BARE_AXIS, automargin=True)
-    return figure.update_xaxes(**BARE_AXIS, side="top", automargin=True, tickangle=0 if n <= 4 else -90)
+    is_wide = n <= 4
+    lines = [name.replace(" ", "<br>") if is_wide else name for name in names]  # else they overlap on a phone
+    axis = BARE_AXIS | {"automargin": True, "tickvals": names, "ticktext": lines}
+    return figure.update_yaxes(**axis).update_xaxes(**axis, side="top", tickangle=0 if is_wide else -90)

@@ -1,9 +1,11 @@
 """The films of the other person in Watch together: from a search, a link, or a user of the data set.
 
-Session state: other (the films in the format of `group.format_list`; "" for none).
+Session state: other (the films in the format of `group.format_list`; "" for none) · other_in_watch_order (whether they
+are a history, and not favourites in no order) · other_order (widget).
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 import streamlit as st
 
@@ -15,6 +17,7 @@ from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.errors import RecsysError
 from recsys.serving import group, history
+from recsys.serving.predictor import Predictor, for_unordered_list
 from recsys.serving.search.search import SearchResult
 
 LINK_POPOVER_KEY = "other_link_open"
@@ -85,6 +88,7 @@ def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
             wrap=True,
             on_change=lambda: replace_films(dataset, st.session_state.other_films),
         )
+        _order_toggle(numbers)
     with st.container(horizontal=True, gap="small"):
         button(_("A real person"), "other-random", "casino", use_random_user, dataset)
         input_help = ngettext(
@@ -93,14 +97,33 @@ def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
             dataset.n_users,
             data=cache.dataset_title(dataset.name),
         )
-        page.user_popover(dataset, "other_person", input_help, lambda user: replace_films(dataset, user.items))
+        page.user_popover(dataset, "other_person", input_help, partial(use_films_of_user, dataset))
         link_popover()
 
 
+def adapt_to_list(predictor: Predictor) -> Predictor:
+    """Return a predictor for the other person's list: a history, or favourites in no order."""
+    return predictor if st.session_state.get("other_in_watch_order") else for_unordered_list(predictor)
+
+
+def _order_toggle(numbers: tuple[int, ...]) -> None:
+    """Render a switch between favourites and a history, unless there is only one film."""
+    state = st.session_state
+
+    def store() -> None:
+        state.other_in_watch_order = state.other_order
+
+    if len(numbers) > 1:
+        state.other_order = state.get("other_in_watch_order", False)
+        st.toggle(_("In the order they watched them"), key="other_order", on_change=store)
+
+
 def replace_films(dataset: Dataset, numbers: Sequence[int]) -> None:
-    """Replace the films of the other person."""
+    """Replace the films of the other person. An empty list has no order."""
     ids = [dataset.catalog.films[number].movie_id for number in numbers]
     st.session_state.other = group.format_list(dataset.name, ids)
+    if not numbers:
+        st.session_state.other_in_watch_order = False
 
 
 def add(dataset: Dataset, numbers: tuple[int, ...], film: SearchResult) -> None:
@@ -114,7 +137,13 @@ def add(dataset: Dataset, numbers: tuple[int, ...], film: SearchResult) -> None:
 def use_random_user(dataset: Dataset) -> None:
     """Replace the films by the films of a random user."""
     if user := session.random_user(dataset):
-        replace_films(dataset, user.items)
+        use_films_of_user(dataset, user)
+
+
+def use_films_of_user(dataset: Dataset, user: history.UserHistory) -> None:
+    """Replace the films by the films of a user, which are a history."""
+    replace_films(dataset, user.items)
+    st.session_state.other_in_watch_order = True
 
 
 def link_popover() -> None:
@@ -135,6 +164,7 @@ def read_link() -> None:
     try:
         if link:
             st.session_state.other = group.list_from_link(link)
+            st.session_state.other_in_watch_order = session.is_link_to_history(link)
         visitor().flash.pop("other_link", None)
     except RecsysError as error:
         visitor().flash["other_link"] = error

@@ -114,7 +114,7 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
     title = wrap_title(_("Films per person (bars further right cover a wider range)"))
     tick_texts = [count(length) for length in table["from"][ticks]]
     figure.update_xaxes(title=title, tickvals=ticks - 0.5, ticktext=tick_texts)  # at the left edges of the bars
-    figure.update_yaxes(title=_("People"))
+    figure.update_yaxes(title=_("People"), tickformat=",")
     sentence = ngettext(
         "Half of the people rated at most {median:,.0f} film. One in ten rated more than {p90:,.0f}, and one person "
         "rated {longest:,}.",
@@ -137,7 +137,7 @@ def bar_position(table: pd.DataFrame, length: float) -> float:
 
 def plot_stars(table: pd.DataFrame) -> tuple[str, go.Figure]:
     """Plot the share of the ratings by stars."""
-    names = [f"{value:g}" for value in table["stars"]]
+    names = [number(value, "g") for value in table["stars"]]
     figure = new_figure(go.Bar(x=names, y=table["share"], hovertemplate="%{x}: %{y:.1%}"))
     figure.update_xaxes(title=_("Stars"), type="category")
     figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%")
@@ -155,7 +155,7 @@ def plot_times(table: pd.DataFrame) -> tuple[str, go.Figure]:
     hover = _("%{x} · ratings: %{y:,}, people: %{customdata:,}<extra></extra>")
     figure = new_figure(go.Bar(x=table["when"], y=table["ratings"], customdata=table["people"], hovertemplate=hover))
     figure.update_xaxes(type="category", nticks=8)
-    figure.update_yaxes(title=_("Ratings"))
+    figure.update_yaxes(title=_("Ratings"), tickformat=",")
     busiest = table.loc[table["ratings"].astype(int).idxmax()]
     sentence = ngettext(
         "{when} has the most ratings: {share:.0%} of all, by {n:,} person.",

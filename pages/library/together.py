@@ -56,29 +56,37 @@ def show(dataset: Dataset) -> None:
         rule = segmented_control(_("How to choose"), titles, "together_rule")
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(name, dataset):
+        predictors = (session.adapt_to_current_list(predictor), other_person.adapt_to_list(predictor))
         ratings = session.current_ratings(dataset, films)
         request = Request(films, unwanted=visitor().current.excluded, ratings=ratings)
-        show_films(predictor, (request, Request(other_films)), rule)
+        show_films(predictors, (request, Request(other_films)), rule)
 
 
-def show_films(predictor: Predictor, requests: tuple[Request, Request], rule: str) -> None:
-    """Show the recommendations for both people, with a bar for each person. requests: Of the visitor and the other."""
+def show_films(predictors: tuple[Predictor, Predictor], requests: tuple[Request, Request], rule: str) -> None:
+    """Show the recommendations for both people, with a bar for each person.
+
+    The predictors and requests are those of the visitor and of the other person.
+    """
+    predictor = predictors[0]
     matches_filters = filters.load_library(predictor.dataset.name).matching_mask(filters.query())
     # a content model also ranks infrequent films, which other models do not have as items
-    picks = group.recommend_for_two(predictor, requests, K, rule, allowed=matches_filters[: predictor.dataset.n_items])
+    picks = group.recommend_for_two(predictors, requests, K, rule, allowed=matches_filters[: predictor.dataset.n_items])
     if not picks:
-        st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
+        if group.recommend_for_two(predictors, requests, K, rule):
+            st.info(_("No film is left for both of you. Remove a filter."), icon=":material/filter_alt:")
+        else:
+            st.info(_("No film is left for both of you. Remove a film from one of the lists."), icon=":material/group:")
         return
     with st.container(key="together", gap="xsmall"):
         for pick in picks:
             show_row(predictor, pick)
     bars = ngettext(
         "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar still means "
-        "a rank far above the middle of the list. {model} ranks the {n:,} film that neither of you has watched and "
-        "that matches the filters.",
+        "a rank far above the middle of the list. {model} ranks the {n:,} film that neither of you has watched or "
+        "ruled out and that matches the filters.",
         "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar still means "
-        "a rank far above the middle of the list. {model} ranks the {n:,} films that neither of you has watched and "
-        "that match the filters.",
+        "a rank far above the middle of the list. {model} ranks the {n:,} films that neither of you has watched or "
+        "ruled out and that match the filters.",
         picks[0].positions[0].n_ranked,
         model=cache.recommender_title(predictor),
     )

@@ -70,10 +70,9 @@ def ask_for_settings(recommender: Recommender, dataset_name: str) -> dict[str, A
     dataset_title = format.escape_markdown(cache.dataset_title(dataset_name))
     st.caption(
         _("These settings were tuned for {data}. You can change them.", data=dataset_title)
-        if recommender.is_tuned_for(dataset_name)
+        if recommender.has_tuned_preset(dataset_name)
         else _(
-            "There are no tuned settings for {data}. These worked for a data set of a similar size. "
-            "You can change them.",
+            "There are no tuned settings for {data}. These are a starting point. You can change them.",
             data=dataset_title,
         )
     )
@@ -119,12 +118,12 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
     if previous := options.previous_training(recommender.name, dataset_name):
         note = ngettext(
             (
-                "The last training run took {time} for {n} epoch on a {device}. With other settings, the time will be "
-                "different."
+                "Training the current model took {time} for {n} epoch on a {device}. With other settings, the time "
+                "will be different."
             ),
             (
-                "The last training run took {time} for {n} epochs on a {device}. With other settings, the time will be "
-                "different."
+                "Training the current model took {time} for {n} epochs on a {device}. With other settings, the time "
+                "will be different."
             ),
             previous.epochs,
             time=format.format_duration(previous.seconds),

@@ -18,7 +18,7 @@ REFRESH_SECONDS = 2.0
 MAX_FINISHED = 12  # finished trainings in the list
 BADGES: dict[State, tuple[str, str, Literal["gray", "blue", "orange", "red", "green"]]] = {  # label, icon, colour
     State.WAITING: (N_("Waiting"), "hourglass_empty", "gray"),
-    State.RUNNING: (N_("Training"), "model_training", "blue"),
+    State.RUNNING: (N_("Running"), "model_training", "blue"),
     State.STOPPING: (N_("Stopping"), "hourglass_empty", "gray"),
     State.STOPPED: (N_("Stopped"), "pause", "orange"),
     State.INTERRUPTED: (N_("Interrupted"), "power_off", "orange"),
@@ -116,7 +116,7 @@ def describe_settings(job: Job) -> list[str]:
         text = _("Changed: {settings}.", settings=format.join_escaped(changes))
     else:
         recommender = cache.all_recommenders().get(job.variant)
-        is_tuned = recommender and recommender.is_tuned_for(job.dataset)
+        is_tuned = recommender and recommender.has_tuned_preset(job.dataset)
         text = _("With tuned settings.") if is_tuned else _("With suggested settings.")
     if not job.started:
         return [text]

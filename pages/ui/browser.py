@@ -22,17 +22,24 @@ TOUR_COOKIE = "nextreel_tour"  # the script sets it when the tour is closed
 _script = st.components.v2.component("nextreel", js=(STYLE / "nextreel.js").read_text("utf-8"))
 
 
-def place_page_script(title: str, tour_step: int | None, tour_closed: bool) -> None:
+def place_page_script(title: str, tour_step: int | None, tour_closed: bool, tour_target: str = "") -> None:
     """Render the script of a page: language, link to the content, navigation, tour.
 
     title: Title of the page. When it changes, the script runs again. tour_step: None if the tour is not shown.
-    tour_closed: Whether to set TOUR_COOKIE.
+    tour_closed: Whether to set TOUR_COOKIE. tour_target: CSS selector of the elements that the tour step outlines.
     """
     texts = {"language": i18n.current_language(), "skip": _("Skip to the content")}
     with st.container(key="browser"):
         _script(
             key="nextreel",
-            data={"task": "page", "page": title, "step": tour_step, "seen": tour_closed, **texts},
+            data={
+                "task": "page",
+                "page": title,
+                "step": tour_step,
+                "seen": tour_closed,
+                "target": tour_target,
+                **texts,
+            },
             height=1,
         )
 

@@ -76,7 +76,7 @@ def download_numbers(table: pd.DataFrame, name: str) -> None:
     download_buttons(table, name, quiet=True)
 
 
-def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Sequence[int] = (1, 3)) -> dict[str, Any]:
+def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Sequence[float] = (1, 3)) -> dict[str, Any]:
     """Return the settings of a logarithmic axis. Its ticks are `steps` times 10^min_exponent … 10^6.
 
     Without these settings, Plotly would shorten most tick labels to one digit. label: Tick value → text.

@@ -16,6 +16,7 @@ import streamlit as st
 from pages.ui import cache, errors, film_cards
 from pages.ui.format import escape_markdown, ordinal, precise_percent, running_time
 from pages.ui.i18n import N_, _, count, ngettext
+from recsys.data import film_tables
 from recsys.data.dataset import Catalog
 from recsys.data.film_details import FilmDetails
 from recsys.serving import tmdb
@@ -58,6 +59,8 @@ def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
         st.markdown("  \n".join(f":gray[{label}] {escape_markdown(value)}" for label, value in facts))
         if len(catalog.details):
             st.caption(_("From Wikidata."))
+    if themes := film_tables.themes(predictor.dataset.name).get(catalog.films[item].movie_id):
+        st.markdown(f":gray[{_('Themes')}] {escape_markdown(', '.join(map(_, themes)))}")
     show_story(catalog, item)
     if links := film_site_links(catalog, item):
         st.html(f'<p class="nr-links">{escape(_("Read about it on"))} {" · ".join(links)}</p>')

@@ -104,7 +104,7 @@ def language_menu() -> None:
         state.lang = state.chosen_language or state.lang  # a second click on the same language clears the choice
         # Streamlit identifies the options of widgets by their labels, and these change. Values that are set again stay.
         for key in list(state):
-            if type(state[key]) in (str, int, float, list, tuple):  # values of buttons are bool and cannot be set
+            if _is_choice(state[key]):
                 state[key] = state[key]
 
     with st.container(key="language", horizontal=True, horizontal_alignment="right"):
@@ -116,6 +116,12 @@ def language_menu() -> None:
             label_visibility="collapsed",
             on_change=change_language,
         )
+
+
+def _is_choice(value: Any) -> bool:
+    """Return whether a value can be of a widget with options, and not of a button (bool) or a file uploader."""
+    values = value if type(value) in (list, tuple) else [value]
+    return all(type(each) in (str, int, float) for each in values)
 
 
 def current_language() -> str:

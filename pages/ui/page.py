@@ -93,15 +93,16 @@ def show_titles(dataset: Dataset, films: Sequence[int], label: str = "") -> None
     """Show the newest titles of a list in one line, with arrows between them. label: Text before the titles."""
     titles = [escape_markdown(dataset.catalog.films[item].label) for item in films]
     newest = titles if len(titles) <= MAX_TITLES else ["…", *titles[-MAX_TITLES:]]
-    label = escape_markdown(label or _("Your films, oldest first"))
-    st.markdown(f":gray[{label}:] {' → '.join(newest)}")
+    if not label:
+        label = _("Your films, oldest first") if visitor().current.in_watch_order else _("Your films")
+    st.markdown(f":gray[{escape_markdown(label)}:] {' → '.join(newest)}")
 
 
 def show_examples(dataset: Dataset) -> None:
     """Show the example lists with buttons that load them."""
 
     def load(items: Sequence[int]) -> None:
-        session.set_films(items)
+        session.start_list(items)
         browser.focus_on("search")  # the button disappears
 
     for example in history.available_sample_lists(cache.title_index(dataset.name)):

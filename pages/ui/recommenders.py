@@ -294,4 +294,5 @@ def _label(recommender: Recommender, model_state: State) -> str:
 
 
 def _task_name(name: str, dataset_name: str) -> str:
-    return f"fit/{dataset_name}/{name}"
+    """Return the name of the task that fits a recommender to the current version of a data set."""
+    return f"fit/{dataset_name}/{prepared.version(dataset_name)}/{name}"

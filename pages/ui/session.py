@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -28,6 +28,7 @@ BACK_STEPS = 200  # URLs to which Back restores the list
 # one of LISTS → name of its URL parameter
 URL_NAMES = {"films": "s", LATER: "later", WATCHED_BEFORE: "seen", NOT_INTERESTED: "not", CHOICE: "from"}
 FILMS_PARAM = URL_NAMES["films"]
+ORDER_PARAM = {"order": "true"}  # of a list in the order of watching
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
 ANNOUNCEMENTS = {  # mark → text when a film gets the mark, text when a film loses the mark
     LATER: (N_("{film} is on your “Watch later” list."), N_("{film} is no longer on your “Watch later” list.")),
@@ -71,7 +72,7 @@ def _reload_replaced_dataset() -> None:
     """Read the films of the URL again if another file has replaced the open data set of the visitor."""
     state, name = visitor(), visitor().current.dataset
     if _forget_if_replaced(name):
-        _set_current(ListState(name, pending_ids=_movie_ids(dict(parse_qsl(state.current_url)))))
+        _set_current(_read_lists(name, dict(parse_qsl(state.current_url))))
 
 
 def _forget_if_replaced(name: str) -> bool:
@@ -91,7 +92,6 @@ def _remove_lists(name: str) -> None:
     state = visitor()
     state.by_dataset.pop(name, None)
     state.undo_stack = [step for step in state.undo_stack if step.lists.dataset != name]
-    state.user = None
 
 
 def _is_history_navigation() -> bool:
@@ -104,7 +104,7 @@ def _read_url(params: url.Params) -> None:
     """Read the lists and all settings from a URL. `films` converts the movie ids later."""
     name = params.get("data", DEFAULT_DATASET)
     if _exists(name):
-        _set_current(ListState(name, pending_ids=_movie_ids(params)))
+        _set_current(_read_lists(name, params))
     else:
         _set_current(ListState())
         text = "The link names a data set that does not exist, so you see the films that come with the app."
@@ -112,9 +112,10 @@ def _read_url(params: url.Params) -> None:
     url.apply(params)
 
 
-def _movie_ids(params: url.Params) -> dict[str, str]:
-    """Return the movie ids of each list in URL parameters, by the name in LISTS."""
-    return {name: ids for name, param in URL_NAMES.items() if (ids := params.get(param, ""))}
+def _read_lists(dataset_name: str, params: url.Params) -> ListState:
+    """Return the lists of URL parameters, with movie ids that are not yet converted to film numbers."""
+    ids = {name: text for name, param in URL_NAMES.items() if (text := params.get(param, ""))}
+    return ListState(dataset_name, pending_ids=ids, in_watch_order=ORDER_PARAM.items() <= params.items())
 
 
 def _exists(name: object) -> bool:
@@ -157,7 +158,8 @@ def url_params() -> dict[str, str]:
             name: history.to_url_params(current.dataset, catalog, getattr(current, name)).get(FILMS_PARAM, "")
             for name in LISTS
         }
-    params = {URL_NAMES[name]: text for name, text in ids.items() if text} | url.to_params()
+    params = {URL_NAMES[name]: text for name, text in ids.items() if text}
+    params |= (ORDER_PARAM if current.in_watch_order else {}) | url.to_params()
     return {"data": current.dataset} | params if params or current.dataset != DEFAULT_DATASET else {}
 
 
@@ -177,31 +179,20 @@ def films(dataset: Dataset) -> tuple[int, ...]:
     return state.current.films
 
 
-def is_in_watch_order(dataset: Dataset) -> bool:
-    """Return whether the list is a history, and not favourites in no order.
-
-    True if the visitor switched to it, or if `has_known_order`.
-    """
-    return is_switched_to_order() or has_known_order(dataset)
-
-
-def is_switched_to_order() -> bool:
-    """Return whether the visitor switched to a list in the order of watching."""
-    return bool(st.session_state.get("in_watch_order"))
-
-
-def has_known_order(dataset: Dataset) -> bool:
-    """Return whether most films have a watch date, or the list begins with the films of a user."""
-    items, user = films(dataset), visitor().user
-    if user and items[: len(user.items)] == tuple(user.items):
-        return True
-    dates, keys = visitor().current.watch_dates, _film_keys([dataset.catalog.films[item] for item in items])
-    return sum(key in dates for key in keys) > len(keys) / 2
-
-
-def adapt_to_current_list(predictor: Predictor, dataset: Dataset) -> Predictor:
+def adapt_to_current_list(predictor: Predictor) -> Predictor:
     """Return a predictor for the visitor's list: a history, or favourites in no order."""
-    return predictor if is_in_watch_order(dataset) else for_unordered_list(predictor)
+    return predictor if visitor().current.in_watch_order else for_unordered_list(predictor)
+
+
+def is_link_to_history(link: str) -> bool:
+    """Return whether the list of a link to this app is in the order of watching."""
+    return ORDER_PARAM.items() <= dict(parse_qsl(urlsplit(link).query)).items()
+
+
+def set_in_watch_order(in_watch_order: bool) -> None:
+    """Set whether the list is a history, and not favourites in no order."""
+    _push_undo()
+    _set_lists({"in_watch_order": in_watch_order})
 
 
 def _set_current(new: ListState) -> None:
@@ -211,17 +202,37 @@ def _set_current(new: ListState) -> None:
 
 
 def _push_undo() -> None:
-    """Put the current lists, ratings and order switch on the undo stack, before a change."""
+    """Put the current lists and ratings on the undo stack, before a change."""
     state = visitor()
-    state.undo_stack = [*state.undo_stack, UndoStep(state.current, state.ratings, is_switched_to_order())][-UNDO_STEPS:]
+    state.undo_stack = [*state.undo_stack, UndoStep(state.current, state.ratings)][-UNDO_STEPS:]
 
 
-def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | None = None) -> None:
-    """Replace the list and, if given, the watch dates. `undo` restores both."""
+def start_list(
+    items: Sequence[int],
+    in_watch_order: bool = False,
+    watch_dates: Mapping[str, WatchedFilm] | None = None,
+    user: history.UserHistory | None = None,
+) -> None:
+    """Replace the list by another one, and remove the marks of its films.
+
+    `undo` restores the list with its order, watch dates and user.
+    """
+    _push_undo()
+    changes: dict[str, Any] = {"in_watch_order": in_watch_order, "watch_dates": watch_dates or {}, "user": user}
+    _set_current(replace(visitor().current, films=tuple(items), **changes, **_without_marks(items)))
+    _announce_length()
+
+
+def set_films(items: Sequence[int]) -> None:
+    """Change the films of the list, and remove their marks.
+
+    If only the order of the films changes, the list is a history. An empty list has no order.
+    """
     _push_undo()
     current = visitor().current
-    dates = current.watch_dates if watch_dates is None else watch_dates
-    _set_current(replace(current, films=tuple(items), watch_dates=dates))
+    is_reordered = len(items) == len(current.films) and set(items) == set(current.films)
+    in_watch_order = bool(items) and (is_reordered or current.in_watch_order)
+    _set_current(replace(current, films=tuple(items), in_watch_order=in_watch_order, **_without_marks(items)))
     _announce_length()
 
 
@@ -230,21 +241,19 @@ def set_films(items: Sequence[int], watch_dates: Mapping[str, WatchedFilm] | Non
 
 
 def add_film(item: int) -> None:
-    """Append a film to the list, unless the list has it, and remove its mark."""
+    """Append a film to the list, unless the list has it."""
     items = visitor().current.films
     if item not in items:
         set_films((*items, item))
-        _set_lists(_without_marks([item]))
         announce(_("{film} added. Films in your list: {n}.", film=_film_label(item), n=len(items) + 1))
 
 
 def add_films(items: Sequence[int]) -> None:
-    """Append films to the list, except films that it has, and remove their marks. `undo` removes all of them."""
+    """Append films to the list, except films that it has. `undo` removes all of them."""
     films_in_list = visitor().current.films
     new_films = [item for item in dict.fromkeys(items) if item not in films_in_list]
     if new_films:
         set_films((*films_in_list, *new_films))
-        _set_lists(_without_marks(new_films))
 
 
 def remove_film(item: int) -> None:
@@ -263,12 +272,13 @@ def move_film(item: int, by: int) -> None:
     if position >= 0 and 0 <= new_position < len(items):
         items[position], items[new_position] = items[new_position], item
         set_films(items)
-        st.session_state.in_watch_order = True  # who moves a film cares about the order
         announce(_("{film} is now number {n} of {all}.", film=_film_label(item), n=new_position + 1, all=len(items)))
 
 
 def mark_film(item: int, mark: str) -> None:
     """Give a film one of MARKS, in place of its previous mark."""
+    if item in getattr(visitor().current, mark):
+        return
     _push_undo()
     marks = _without_marks([item])
     _set_lists(marks | {mark: (*marks[mark], item)})
@@ -277,6 +287,8 @@ def mark_film(item: int, mark: str) -> None:
 
 def unmark_film(item: int, mark: str) -> None:
     """Remove the mark of a film."""
+    if item not in getattr(visitor().current, mark):
+        return
     _push_undo()
     _set_lists(_without_marks([item]))
     announce(_(ANNOUNCEMENTS[mark][1], film=_film_label(item)))
@@ -290,7 +302,7 @@ def toggle_later(item: int) -> None:
         mark_film(item, LATER)
 
 
-def _without_marks(items: Collection[int]) -> dict[str, tuple[int, ...]]:
+def _without_marks(items: Collection[int]) -> dict[str, Any]:
     """Return the films of each of MARKS, without `items`."""
     current = visitor().current
     return {mark: tuple(other for other in getattr(current, mark) if other not in items) for mark in MARKS}
@@ -313,9 +325,8 @@ def random_user(dataset: Dataset) -> history.UserHistory | None:
 
 
 def load_user(user: history.UserHistory) -> None:
-    """Replace the list by the films of a user of the data set, and remove the watch dates of an imported history."""
-    visitor().user = user
-    set_films(user.items, watch_dates={})
+    """Replace the list by the films of a user of the data set."""
+    start_list(user.items, in_watch_order=True, user=user)
 
 
 def undo() -> None:
@@ -328,7 +339,6 @@ def undo() -> None:
         step = state.undo_stack[-1]
         _set_current(step.lists)
         state.ratings, state.undo_stack = dict(step.ratings), state.undo_stack[:-1]
-        st.session_state.in_watch_order = step.in_watch_order
         _announce_length()
 
 
@@ -348,10 +358,14 @@ def open_dataset(name: str) -> None:
     _forget_if_replaced(name)
     state, current = visitor(), visitor().current
     _push_undo()
-    state.by_dataset[current.dataset], state.user = current, None
-    _set_current(
-        state.by_dataset.get(name) or ListState(name, pending_titles=_titles(current), watch_dates=current.watch_dates)
+    state.by_dataset[current.dataset] = current
+    same_films = ListState(
+        name,
+        pending_titles=_titles(current),
+        in_watch_order=current.in_watch_order,
+        watch_dates=current.watch_dates,
     )
+    _set_current(state.by_dataset.get(name) or same_films)
 
 
 def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:

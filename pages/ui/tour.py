@@ -32,7 +32,10 @@ TARGETS = (  # elements outlined in each step, if they are on the page
     ".st-key-sequence, .st-key-undo, .st-key-surprise",
     '[data-testid="stTopNavLink"], [data-testid="stExpandSidebarButton"]',  # on a phone, the button of the navigation
 )
-OUTLINE = "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f9a94; outline-offset: 2px; }}</style>"
+OUTLINE = (
+    "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f9a94; outline-offset: 2px; "
+    "scroll-margin-top: 15rem; }}</style>"  # the script scrolls to the target, below the text of the step
+)
 
 
 def begin() -> None:
@@ -47,7 +50,7 @@ def panel(page: st.Page) -> None:
     """Show the current step above Watch next, or the button that starts the tour."""
     state, is_default_page = st.session_state, page.url_path == ""
     step = state.tour if is_default_page else None
-    browser.place_page_script(page.title, step, state.tour_closed)
+    browser.place_page_script(page.title, step, state.tour_closed, "" if step is None else TARGETS[step])
     if step is not None:
         _show_step(step)
     elif is_default_page:

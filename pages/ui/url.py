@@ -41,7 +41,14 @@ LIST_KINDS = {
     "gems": N_("Hidden gems"),
 }
 CHOICE_MODES = {"only": N_("Only these"), "none": N_("None of these")}
-# sections: name in the URL → title
+# tabs and sections: name in the URL → title
+COMPARE_TABS = {
+    "lists": N_("The lists"),
+    "rank": N_("Rank of a film"),
+    "order": N_("Effect of order"),
+    "hide": N_("Hide a film"),
+    "blend": N_("Mix two"),
+}
 INSIDE_SECTIONS = {
     "lesson": N_("Lesson"),
     "attention": N_("Attention"),
@@ -49,6 +56,9 @@ INSIDE_SECTIONS = {
     "blanks": N_("Masked films"),
     "map": N_("Map"),
 }
+CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}  # of the section Attention
+PROJECTIONS = ("t-SNE", "PCA")  # of the section Map
+COLOUR_OPTIONS = {"decade": N_("Decade"), "genre": N_("Genre"), "views": N_("Popularity")}
 LIBRARY_SECTIONS = {"browse": N_("Browse"), "statistics": N_("Statistics"), "together": N_("Watch together")}
 EVALUATION_SECTIONS = {
     "leaderboard": N_("Leaderboard"),
@@ -202,14 +212,14 @@ def _evaluation_sections() -> list[str]:
 PARSE_LENGTH = one_of(lambda: LIST_LENGTHS)
 PARSE_POPULARITY = one_of(lambda: POPULARITY_LEVELS)
 PARSE_FLAG = one_of(lambda: (True, False))
+PARSE_RECOMMENDER = one_of(cache.all_recommenders)
 
 URL_PARAMS = (
     UrlParam("lang", "lang", one_of(lambda: i18n.LANGUAGES), i18n.preferred_language),
     # Watch next
-    UrlParam("model", "model", one_of(cache.all_recommenders), _from_open_dataset(recommenders.default)),
+    UrlParam("model", "model", PARSE_RECOMMENDER, _from_open_dataset(recommenders.default)),
     UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),
     UrlParam("among", "choice_mode", one_of(lambda: CHOICE_MODES), next(iter(CHOICE_MODES))),
-    UrlParam("order", "in_watch_order", PARSE_FLAG, False),
     UrlParam("n", "how_many", PARSE_LENGTH, 10),
     UrlParam("view", "view", one_of(lambda: VIEWS), AS_CARDS),
     UrlParam("rated", "rated", _matching(RATINGS), ""),
@@ -222,14 +232,24 @@ URL_PARAMS = (
         lambda names: SEPARATOR.join(names) or SEPARATOR,  # an empty text would mean the default, not an empty choice
     ),
     UrlParam("each", "how_many_each", PARSE_LENGTH, 10),
+    UrlParam("tab", "compare_section", one_of(lambda: COMPARE_TABS), next(iter(COMPARE_TABS))),
     # Evaluation
     UrlParam("results", "results_of", one_of(evaluation_datasets), default_evaluation_dataset),
     UrlParam("protocol", "protocol-{results_of}", one_of(_protocols), _default_protocol),
     UrlParam("section", "section", one_of(_evaluation_sections), "leaderboard"),
     UrlParam("metric", "metric", one_of(lambda: results.METRICS), "ndcg@10"),
+    UrlParam("first", "first_of_pair", PARSE_RECOMMENDER, None),
+    UrlParam("second", "second_of_pair", PARSE_RECOMMENDER, None),
     # Inside the model
     UrlParam("inside", "inside_section", one_of(lambda: INSIDE_SECTIONS), "lesson"),
     UrlParam("step", "lesson_step", _matching(r"[1-9]\d?", int), 1),
+    UrlParam("network", "lesson_network", PARSE_RECOMMENDER, cache.DEFAULT_MODEL),
+    UrlParam("attends", "attending", PARSE_RECOMMENDER, cache.DEFAULT_MODEL),
+    UrlParam("chart", "attention_drawn", one_of(lambda: CHART_TYPES), next(iter(CHART_TYPES))),
+    UrlParam("fills", "filling_blanks", PARSE_RECOMMENDER, cache.DEFAULT_MODEL),
+    UrlParam("mapped", "mapped", PARSE_RECOMMENDER, cache.DEFAULT_MODEL),
+    UrlParam("plane", "projection", one_of(lambda: PROJECTIONS), PROJECTIONS[0]),
+    UrlParam("colour", "map_colour", one_of(lambda: COLOUR_OPTIONS), next(iter(COLOUR_OPTIONS))),
     # Library. Watch next has similar filters, with the names "years", "genres" and "known".
     UrlParam("library", "library_section", one_of(lambda: LIBRARY_SECTIONS), "browse"),
     UrlParam("find", "browse_title", _parse_query, "", str),
@@ -240,6 +260,7 @@ URL_PARAMS = (
     UrlParam("fame", "library_known", PARSE_POPULARITY, "any"),
     UrlParam("tags", "library_tags", _parse_labels, (), SEPARATOR.join),
     UrlParam("with", "other", _matching(SHARED_LIST_PATTERN), "", str),
+    UrlParam("with-order", "other_in_watch_order", PARSE_FLAG, False),
     UrlParam("rule", "together_rule", one_of(lambda: RULES), RULES[0]),
     # Filters of Watch next
     UrlParam("years", "years", _parse_years, Filters.years, _format_years),

@@ -30,6 +30,8 @@ class ListState:
     watched_before: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
     choice: tuple[int, ...] = ()  # films of a pasted or uploaded list: only they, or none of them, are recommended
+    in_watch_order: bool = False  # whether `films` is a history, and not favourites in no order
+    user: UserHistory | None = None  # the user of the data set whose films were loaded last
     # not yet converted to film numbers by `session.films`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # one of LISTS → movie ids of a URL
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # one of LISTS → titles of films
@@ -48,11 +50,10 @@ class ListState:
 
 @dataclass(frozen=True)
 class UndoStep:
-    """The lists, the ratings and the switch of the order before a change."""
+    """The lists and the ratings before a change."""
 
     lists: ListState
     ratings: Mapping[str, float]
-    in_watch_order: bool = False
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,6 @@ class VisitorState:
     by_dataset: dict[str, ListState] = field(default_factory=dict)  # last state in each data set that was open before
     by_url: dict[str, tuple[ListState, list[UndoStep]]] = field(default_factory=dict)  # URL → state, undo stack
     current_url: str = ""  # the query string that was read or written last
-    user: UserHistory | None = None  # the user of the data set whose films were loaded last
     rng: np.random.Generator = field(default_factory=np.random.default_rng)  # samples users
     ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars
     url_ratings: str = ""  # ratings that were read from or written to the URL last

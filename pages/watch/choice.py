@@ -58,7 +58,7 @@ def popover(dataset: Dataset) -> None:
             segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
         _show_result(dataset, films)
         if films:
-            button(_("Show all films"), "choice_clear", "undo", _clear)
+            button(_("Show all films"), "choice_clear", "undo", _clear_in_popover)
 
 
 def _find_films(dataset: Dataset) -> None:
@@ -76,10 +76,14 @@ def _find_films(dataset: Dataset) -> None:
     browser.announce(_("Films found: {n}.", n=len(result.films)))
 
 
-def _clear() -> None:
+def clear() -> None:
     """Remove the list."""
     st.session_state.pop("choice_result", None)
     session.set_choice(())
+
+
+def _clear_in_popover() -> None:
+    clear()
     browser.focus_on("choice_text")
 
 

@@ -85,7 +85,11 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
 def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
     """Show how the plan was chosen, and whether there are too few films."""
     if not steps:
-        st.info(_("There are no films left to plan. Remove a film from your list, or change the filters."))
+        text = _(
+            "There are no films left to plan. Click “Start over”, change the filters or “From a list”, or remove a "
+            "film from your list."
+        )
+        st.info(text)
         return
     if len(steps) < length:
         st.caption(ngettext("Only {n} film is left to plan.", "Only {n} films are left to plan.", len(steps)))

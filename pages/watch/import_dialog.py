@@ -49,6 +49,7 @@ COLUMN_LABELS = {  # field of `Columns` → label of its menu
     "rating": N_("Rating"),
     "imdb_id": N_("IMDb ID"),
     "tmdb_id": N_("TMDB ID"),
+    "kind": N_("Film or series"),
 }
 RATING_SCALES = [5, 10, 100]  # maximum rating
 MATCH_TEXTS = {
@@ -425,14 +426,18 @@ def _show_add_button(watched: list[WatchedFilm]) -> None:
 
 
 def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
-    """Replace the visitor's list by the imported films, with their stars and watch dates."""
+    """Replace the visitor's list by the imported films, with their stars and watch dates.
+
+    The list is a history if most films have a date.
+    """
     key_by_number = {film.film: session.film_key(dataset.catalog.films[film.film]) for film in watched}
-    session.set_films(list(key_by_number), watch_dates={key_by_number[film.film]: film for film in watched})
+    has_known_order = sum(film.last_date is not None for film in watched) > len(watched) / 2
+    dates = {key_by_number[film.film]: film for film in watched}
+    session.start_list(list(key_by_number), has_known_order, dates)
     stars = {key_by_number[film.film]: film.stars for film in watched if film.stars is not None}
     visitor().ratings = visitor().ratings | stars
     if stars:
         st.session_state.rate_by = "stars"
-    visitor().user = None
 
 
 def watch_note(film: Film) -> str:

@@ -7,9 +7,10 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from pages.ui import cache, charts, errors, format, recommenders
+from pages.ui import cache, charts, errors, format, recommenders, session
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, ngettext, number
+from pages.ui.visitor import visitor
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition
@@ -59,7 +60,7 @@ def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) 
         text = _("Testing {model}: {n} of {all}", model=cache.recommender_title(recommender), n=n + 1, all=len(names))
         bar.progress(n / len(names), format.escape_markdown(text))
         with errors.show_errors():
-            predictor = cache.load_predictor(name, dataset.name)
+            predictor = session.adapt_to_current_list(cache.load_predictor(name, dataset.name))
             ranks[recommender.title] = ranks_of_hidden_films(predictor, films, positions)
     bar.empty()
     button_slot.empty()
@@ -67,9 +68,9 @@ def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) 
     return ranks
 
 
-def _test_key(dataset: Dataset, films: tuple[int, ...]) -> tuple[str, tuple[int, ...], list[str]]:
-    """Return what the ranks depend on: the data, the visitor's films and the available recommenders."""
-    return dataset.fingerprint, films, recommenders.ready(dataset.name)
+def _test_key(dataset: Dataset, films: tuple[int, ...]) -> tuple[str, tuple[int, ...], bool, list[str]]:
+    """Return what the ranks depend on: the data, the visitor's films, their order and the available recommenders."""
+    return dataset.fingerprint, films, visitor().current.in_watch_order, recommenders.ready(dataset.name)
 
 
 def _show_results(ranks: FilmRanks, n_films: int) -> None:

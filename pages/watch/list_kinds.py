@@ -30,7 +30,7 @@ def select() -> str:
     return segmented_control(_("Kind of list"), translated(LIST_KINDS), "list_kind", help=help_text, wrap=True)
 
 
-def select_recommender(kind: str, data: str) -> str:
+def select_recommender(kind: str, dataset_name: str) -> str:
     """Show the menu of recommenders, and return the name of the recommender for a kind of list.
 
     The list LAST always uses LAST_MODEL. If the visitor chooses a recommender while LAST is open, the list BEST opens.
@@ -40,7 +40,7 @@ def select_recommender(kind: str, data: str) -> str:
         if kind == LAST:
             st.session_state.list_kind = BEST
 
-    name = recommenders.select(data, "model", on_change=leave_last)
+    name = recommenders.select(dataset_name, "model", on_change=leave_last)
     return LAST_MODEL if kind == LAST else name
 
 

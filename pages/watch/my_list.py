@@ -1,6 +1,6 @@
 """The visitor's films on Watch next: search, the films with their ratings, and the tools below them.
 
-Session state: rate_by ("thumbs" or "stars"), in_watch_order (whether the list is a history), search (the search text).
+Session state: rate_by ("thumbs" or "stars"), search (the search text).
 """
 
 import math
@@ -34,14 +34,14 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
     _search(dataset.name)
     theme_search.panel(dataset.name)
     ui_page.show_notices()
-    user = visitor().user
+    user = visitor().current.user
     if user and user.items == films:
         st.caption(ui_page.user_caption(user.n_watched, len(films), cache.dataset_title(dataset.name)))
     if films:
         with st.container(key="jump"):  # only in narrow windows, where the recommendations are below the films
             st.markdown(f"[{_('See the recommendations')}](#{ANCHOR})")
         _show_films(dataset, films, recommended)
-        _order_toggle(dataset, films)
+        _order_toggle(films)
     else:
         st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random person."))
         if dataset.noun == "film":
@@ -88,29 +88,33 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
     """Render the films in their order. A long list has pages and opens at its end."""
     n_pages = math.ceil(len(films) / FILMS_PER_PAGE)
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
-    user = visitor().user
-    user_items = user.items if user else ()
     # a content model has infrequent films as items, so it needs no substitutes
     model_dataset = recommended.predictor.dataset if recommended else dataset
     with st.container(key="sequence", gap="xsmall"):
         for position in range((page - 1) * FILMS_PER_PAGE, min(page * FILMS_PER_PAGE, len(films))):
             number, film = films[position], dataset.catalog.films[films[position]]
-            # the dates of an imported history are wrong for films of a user of the data set
-            notes = [] if number in user_items else [import_dialog.watch_note(film)]
+            notes = [import_dialog.watch_note(film)]
             if substitute := substitutes.label(model_dataset, number):
                 notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
-            is_latest = position == len(films) - 1 and session.is_in_watch_order(dataset)
+            is_latest = position == len(films) - 1 and visitor().current.in_watch_order
             _film_row(number, film, position, len(films), is_latest, " ".join(filter(None, notes)))
 
 
-def _order_toggle(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render a switch between favourites and a history, unless the order of the films is known or has no meaning."""
-    if len(films) > 1 and not session.has_known_order(dataset):
+def _order_toggle(films: tuple[int, ...]) -> None:
+    """Render a switch between favourites and a history, unless there is only one film."""
+    if len(films) > 1:
+        state = st.session_state
+        state.in_watch_order = visitor().current.in_watch_order
         help_text = _(
             "Off: these are favourites, and their order does not matter. On: you watched them in this order, and the "
             "latest films count most. Some recommenders always read them in this order."
         )
-        st.toggle(_("In the order I watched them"), key="in_watch_order", help=help_text, persist_state="session")
+        st.toggle(
+            _("In the order I watched them"),
+            key="in_watch_order",
+            help=help_text,
+            on_change=lambda: session.set_in_watch_order(state.in_watch_order),
+        )
 
 
 def _film_row(number: int, film: Film, position: int, n_films: int, is_latest: bool, note: str) -> None:
@@ -219,7 +223,7 @@ def _tools(dataset: Dataset, films: tuple[int, ...], recommended: Recommendation
         browser.focus_on("undo", "search")
 
     def clear() -> None:
-        session.set_films(())
+        session.start_list(())
         browser.focus_on("undo")
 
     with st.container(horizontal=True, gap="small"):

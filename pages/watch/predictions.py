@@ -4,8 +4,9 @@ Session state: filters (a `Filters`). It is kept when another page opens, and th
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -13,14 +14,14 @@ from babel import Locale
 
 from pages.ui import browser, cache, errors, explanation, film_cards, format, i18n, page, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
-from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_LENGTHS
+from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_KINDS, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import choice, list_kinds, marked_films, posters
 from pages.watch.marked_films import FILTERS_KEY
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
-from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, blocking_filters, film_features
+from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, film_features
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Recommendation, Request, count_candidates, recommend
 
@@ -33,6 +34,12 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
     "countries": N_("Country"),
     "popularity": N_("How well known"),
     "released_by_last_film": N_("Nothing released after the film you watched last"),
+}
+TRAIT_NOTES = {  # kind of a trait, see `recsys.text.fields.traits` → text. Tags are too varied for a sentence.
+    "theme": N_("Your films have a theme in common: {name}. Films like them rank higher than usual."),
+    "director": N_("Your films have a director in common: {name}. Films like them rank higher than usual."),
+    "language": N_("Your films have a language in common: {name}. Films like them rank higher than usual."),
+    "genre": N_("Your films have a genre in common: {name}. Films like them rank higher than usual."),
 }
 ANCHOR = "recommendations"  # of the heading
 WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
@@ -95,14 +102,14 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
         browser.place_status(text)
         _explain_probabilities(recommended)
     else:
-        _explain_empty_list(dataset, request)
+        _explain_empty_list(recommended, kind)
     return recommended
 
 
 def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
     """Return the predictor of a recommender. If it is not ready, show its status and return the fallback."""
     if predictor := recommenders.predictor(recommender, dataset):
-        return session.adapt_to_current_list(predictor, dataset)
+        return session.adapt_to_current_list(predictor)
     fallback = cache.popularity_predictor(dataset.name)
     st.caption(_("Until then, you see the recommendations of {model}.", model=cache.recommender_title(fallback)))
     return fallback
@@ -110,24 +117,21 @@ def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
 
 def _show_notes(recommended: RecommendationList) -> None:
     """Show captions about an empty history, unusual films, the model, and the use of ratings."""
-    title, note = cache.recommender_title(recommended.predictor), recommended.predictor.model.note
-    if not recommended.request.history:
+    predictor, history = recommended.predictor, recommended.request.history
+    title, note = cache.recommender_title(predictor), predictor.model.note
+    if not history:
         text = _(
             "Your list is empty, so {model} recommends the same films as to everyone with an empty list. Add a film to "
             "change that.",
             model=title,
         )
         st.caption(text)
-    if recommended.predictor.favours_content(recommended.request.history):
-        text = _(
-            "Your films are little known or have something unusual in common, so films like them rank "
-            "higher than usual."
-        )
-        st.caption(text)
+    if predictor.favours_content(history):
+        st.caption(format.escape_markdown(_content_note(predictor.common_trait(history))))
     if note:
         st.caption(format.escape_markdown(_(note)))
     if recommended.request.ratings:
-        if recommended.predictor.model.uses_query_ratings:
+        if predictor.model.uses_query_ratings:
             st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
         else:
             st.caption(
@@ -138,6 +142,21 @@ def _show_notes(recommended: RecommendationList) -> None:
             )
 
 
+def _content_note(trait: str) -> str:
+    """Return why similar films rank higher, given the name of the trait that the films have in common, "" if none."""
+    kind, _separator, name = trait.partition("/")
+    if kind not in TRAIT_NOTES:
+        return _(
+            "Your films are little known or have something unusual in common, so films like them rank "
+            "higher than usual."
+        )
+    if kind == "language":
+        name = Locale(i18n.current_language()).languages.get(name, name)
+    elif kind != "director":
+        name = _(name) if kind == "theme" else format.display_tag(name)
+    return _(TRAIT_NOTES[kind], name=name)
+
+
 def _explain_probabilities(recommended: RecommendationList) -> None:
     """Show a caption that explains the percentages or multiples, and the bars beside them."""
     title, n = cache.recommender_title(recommended.predictor), recommended.n_candidates
@@ -145,7 +164,7 @@ def _explain_probabilities(recommended: RecommendationList) -> None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
     request = recommended.request
-    if request.filters.restricts or request.unwanted:
+    if request.filters.excludes_films or request.unwanted:
         candidates = ngettext("the only film that is left", "the {n:,} films that are left", n)
     elif request.filters.hide_seen and request.history:
         candidates = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
@@ -263,8 +282,9 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
 
 
 def _filters() -> Filters:
-    """Return the filters that the visitor has set."""
-    return st.session_state.setdefault("filters", Filters())
+    """Return the filters that the visitor has set. Favourites in no order have no last film to filter by."""
+    filters = st.session_state.setdefault("filters", Filters())
+    return filters if visitor().current.in_watch_order else replace(filters, released_by_last_film=False)
 
 
 def _filter_popover(dataset: Dataset) -> None:
@@ -285,20 +305,21 @@ def _filter_controls(features: FilmFeatures) -> None:
 
     def read_widgets() -> None:
         # a filter without a widget keeps its value, for example the languages if the data set has none
-        values = {name: state.get(name, getattr(filters, name)) for name in FILTER_FIELDS}
+        values = {name: state.get(name, getattr(state.filters, name)) for name in FILTER_FIELDS}
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         values["years"] = page.chosen_years(features, "years")
         state.filters = Filters(**values)
 
-    for name in ("hide_seen", "released_by_last_film", "diversity"):
-        state[name] = getattr(filters, name)
+    state.hide_seen, state.diversity = filters.hide_seen, filters.diversity
     st.toggle(_("Hide watched"), key="hide_seen", on_change=read_widgets)
-    help_text = _(
-        "Only films released up to the year of the film you watched last. If that film is from 2007, you see none "
-        "from 2015."
-    )
-    label = labels["released_by_last_film"]
-    st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
+    if visitor().current.in_watch_order:
+        help_text = _(
+            "Only films released up to the year of the film you watched last. If that film is from 2007, you see none "
+            "from 2015."
+        )
+        label = labels["released_by_last_film"]
+        state.released_by_last_film = filters.released_by_last_film
+        st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
     page.year_slider(features, "years", filters.years, read_widgets)
     page.genre_menu(features, "genres", filters.genres, read_widgets, labels["genres"], _("Any genre"))
     label = labels["excluded_genres"]
@@ -345,25 +366,60 @@ def _reset_filters() -> None:
     browser.focus_on(FILTERS_KEY)
 
 
-def _explain_empty_list(dataset: Dataset, request: Request) -> None:
-    """Show why no film is recommended, and how the visitor can change that."""
-    if not request.filters.restricts:
-        text = (
-            _("There are no films left to recommend. Click “Show all films” in “From a list”.")
-            if visitor().current.choice
-            else _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
-        )
-        st.info(text)
+def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
+    """Show why no film is recommended, and a button after which there are films, unless the history is the cause.
+
+    kind: A key of LIST_KINDS.
+    """
+    request = recommended.request
+    filters, without_choice = request.filters, visitor().current.excluded
+
+    def has_films(**changes: Any) -> bool:
+        """Return whether there are films after changes of the request."""
+        return count_candidates(recommended.predictor, replace(request, **changes)) > 0
+
+    labels = {name: _(label) for name, label in FILTER_LABELS.items()}
+    if filters.popularity != _filters().popularity:  # the kind of list has set it
+        labels["popularity"] = _(LIST_KINDS[kind])
+    causes = [
+        label for name, label in labels.items() if has_films(filters=replace(filters, **{name: getattr(Filters, name)}))
+    ]
+    if has_films(unwanted=without_choice):
+        causes.append(_("From a list"))
+    # the smallest change that helps
+    resets = (
+        (_("Reset filters"), _reset_filters, has_films(filters=list_kinds.adapt_filters(kind, Filters()))),
+        (_("Show all films"), _clear_choice, has_films(unwanted=without_choice)),
+        (_(LIST_KINDS[list_kinds.TASTE]), _open_taste, has_films(filters=_filters())),
+        (_("Reset filters"), _reset_all, has_films(filters=Filters(), unwanted=without_choice)),
+    )
+    reset = next(((label, on_click) for label, on_click, helps in resets if helps), None)
+    if causes:
+        text = _("No film matches all your filters. Change one of these: {filters}.", filters=", ".join(causes))
+    elif reset:
+        text = _("No film matches your filters, and changing a single filter is not enough. Reset all filters.")
     else:
-        blocking = blocking_filters(film_features(dataset), request.filters, request.history, request.unwanted)
-        text = (
-            _(
-                "No film matches all your filters. Change one of these: {filters}.",
-                filters=", ".join(_(FILTER_LABELS[name]) for name in blocking),
-            )
-            if blocking
-            else _("No film matches your filters, and changing a single filter is not enough. Reset all filters.")
-        )
-        st.info(text, icon=":material/filter_alt:")
-        button(_("Reset filters"), "reset-here", "filter_alt_off", _reset_filters)
+        text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
+    st.info(text, icon=":material/filter_alt:" if causes or reset else None)
+    if reset:
+        label, on_click = reset
+        button(label, "reset-here", "filter_alt_off", on_click)
     browser.place_status(text)
+
+
+def _clear_choice() -> None:
+    choice.clear()
+    browser.focus_on("picks")
+
+
+def _open_taste() -> None:
+    st.session_state.list_kind = list_kinds.TASTE
+    browser.focus_on("picks")
+
+
+def _reset_all() -> None:
+    """Reset the filters, the list to choose from, and the kind of list if it sets a filter."""
+    choice.clear()
+    if st.session_state.get("list_kind") == list_kinds.GEMS:
+        st.session_state.list_kind = list_kinds.TASTE
+    _reset_filters()

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.ui import browser, cache, errors, film_search, format, recommenders, session
+from pages.ui import browser, cache, errors, film_search, film_themes, format, recommenders, session
 from pages.ui.i18n import N_, _
 from pages.ui.tasks import completed_share
 from pages.ui.visitor import visitor
@@ -39,12 +39,12 @@ def _index(name: str) -> ThemeIndex:
 def _parser(name: str) -> ThemeParser:
     """Return the parser of a data set. It does not need the sentence encoder."""
     dataset = cache.dataset(name)
-    return ThemeParser(dataset, themes.tag_table(dataset.catalog))
+    return ThemeParser(dataset, themes.tag_table(dataset))
 
 
 def offer(dataset_name: str, text: str) -> bool:
     """Render a button that opens the panel with a text if the text is a theme, and return whether it is."""
-    if not _parser(dataset_name).is_theme(text):
+    if not _parser(dataset_name).is_theme(film_themes.in_english(text)):
         return False
     label = _("Find by theme: “{text}”", text=format.escape_markdown(text))
     button(label, "theme-offer", "auto_awesome", _open, text, type="tertiary", width="stretch")
@@ -68,7 +68,8 @@ def panel(dataset_name: str) -> None:
             return
         note = _(
             "Describe what you would like to watch. You can also give a decade, for example. The search uses "
-            "titles, years, genres, languages and people's tags."
+            "titles, years, genres, languages, themes and people's "
+            "tags."
         )
         st.caption(note)
         text = st.text_input(
@@ -79,7 +80,7 @@ def panel(dataset_name: str) -> None:
         if index.missing is not Missing.NOTHING:
             _explain_missing(dataset_name, index.missing)
         if text and text.strip():
-            _show_results(cache.dataset(dataset_name), index.search(text, MAX_RESULTS))
+            _show_results(cache.dataset(dataset_name), index.search(film_themes.in_english(text), MAX_RESULTS))
 
 
 def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
@@ -103,7 +104,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
         for position, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
             reason = _("already in your list") if match.item in visitor().current.films else ""
-            note = ", ".join(map(format.display_tag, match.reasons)) or format.display_genres(film.genres)
+            note = ", ".join(map(film_themes.display_tag, match.reasons)) or format.display_genres(film.genres)
             next_keys = keys[position + 1 :] + keys[:position]  # the added film is disabled and loses the focus
             args = (match.item, next_keys)
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):

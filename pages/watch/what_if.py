@@ -119,9 +119,9 @@ def table(changes: list[RankChange], catalog_films: list[Film]) -> str:
         change, before, after = film_change.change, film_change.before.probability, film_change.after.probability
         text, css_class, percentages = _change_text(film_change), change.value, ""
         if before is not None and after is not None:
-            percentages = _(
-                "{before} → {after}", before=format.precise_percent(before), after=format.precise_percent(after)
-            )
+            before_text = format.precise_percent(before) if film_change.before.rank else "–"  # else it was watched
+            after_text = format.precise_percent(after) if film_change.after.rank else "–"
+            percentages = _("{before} → {after}", before=before_text, after=after_text)
             if (change in rank_rises and after < before) or (change in rank_falls and after > before):
                 css_class = "mixed"  # not for an excluded film: its probability is 0
                 text += _(", but more likely") if after > before else _(", but less likely")

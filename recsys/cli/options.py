@@ -43,14 +43,28 @@ def group(name: str, functions: Mapping[str, Callable[..., int | None]]) -> Comm
     subcommands = tuple(
         Annotated[Any, conf.subcommand(word, constructor=_deferred(function))] for word, function in functions.items()
     )
-    return partial(read, Union[subcommands], name, config=UNPAIRED)  # noqa: UP007 - `|` needs a fixed number of types
+    target: Any = Union[subcommands]  # noqa: UP007 - `|` needs a fixed number of types
+
+    def parse(arguments: Sequence[str]) -> Call:
+        subcommand = [word for word in arguments[:1] if word in functions]
+        return read(target, name, arguments, UNPAIRED, subcommand)
+
+    return parse
 
 
-def read(target: Any, name: str, arguments: Sequence[str], config: Any = FLAT, **settings: Any) -> Any:
+def read(
+    target: Any,
+    name: str,
+    arguments: Sequence[str],
+    config: Any = FLAT,
+    subcommand: Sequence[str] = (),
+    **settings: Any,
+) -> Any:
     """Parse the arguments of a command into a dataclass or the parameters of a function.
 
     `config` and `settings` are passed to `tyro.cli`. Raises ConfigError for a value that is not allowed. Raises
-    SystemExit after --help (code 0), and for arguments that cannot be parsed (code 2, with the usage on stderr).
+    SystemExit after --help (code 0), and for arguments that cannot be parsed (code 2). Then the usage of the command
+    and `subcommand`, if any, is on stderr.
     """
     settings |= {"config": config, "prog": recsys_command(*name.split()).strip()}
     try:
@@ -59,7 +73,7 @@ def read(target: Any, name: str, arguments: Sequence[str], config: Any = FLAT, *
         if exit_error.code:
             help_text = io.StringIO()
             with contextlib.redirect_stdout(help_text), contextlib.suppress(SystemExit):
-                tyro.cli(target, args=["--help"], **settings | {"add_help": True})
+                tyro.cli(target, args=[*subcommand, "--help"], **settings | {"add_help": True})
             print(help_text.getvalue().partition("\n")[0], file=sys.stderr)  # the line "usage: …"
         raise
 

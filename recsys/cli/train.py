@@ -41,7 +41,7 @@ class Options:
 
 @config_class
 class Train(Options, Generic[Config]):
-    """Train a recommender and save its checkpoint. The default settings are tuned for the data set."""
+    """Train a recommender and save its checkpoint. The default settings depend on the data set."""
 
     settings: Config = field(kw_only=True)
 

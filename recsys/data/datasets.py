@@ -27,7 +27,7 @@ class Row(NamedTuple):
     ratings: int
     megabytes: int | None  # of the archive; None: the user's own data
     licence: str
-    present: bool  # whether it is on this computer
+    present: bool  # whether it is on this computer, prepared or as an archive that comes with the project
 
 
 def table() -> list[Row]:
@@ -45,7 +45,8 @@ def table() -> list[Row]:
         if meta and not (entry and is_official):
             counts = (meta["people"], meta["items"], meta["ratings"])
         licence, megabytes = (entry.licence, entry.megabytes) if entry else ("yours", None)
-        rows.append(Row(name, *counts, megabytes, licence, name in local_names))
+        is_shipped = bool(entry and entry.sha256)
+        rows.append(Row(name, *counts, megabytes, licence, is_shipped or name in local_names))
     return rows
 
 

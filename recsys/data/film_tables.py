@@ -1,6 +1,6 @@
-"""Two tables of films that come with the project: directors and original languages, by MovieLens id.
+"""Three tables of films that come with the project: directors, original languages and themes, by MovieLens id.
 
-We compiled both from memory, without a reference. The directors of a film that is not in the table are unknown. The
+We compiled them from memory, without a reference. The directors of a film that is not in the table are unknown. The
 language of such a film is English or unknown.
 """
 
@@ -12,7 +12,7 @@ from pathlib import Path
 from recsys import paths, storage
 from recsys.data import published
 
-SEPARATOR = "|"  # between several directors
+SEPARATOR = "|"  # between several directors or themes
 
 
 def original_languages(dataset: str) -> dict[int, str]:
@@ -26,8 +26,25 @@ def original_languages(dataset: str) -> dict[int, str]:
 
 def directors(dataset: str) -> dict[int, tuple[str, ...]]:
     """Return movie id → names of the directors. Like `original_languages`, it can be {}."""
-    names = _column(dataset, paths.film_directors(), "directors")
-    return {movie: tuple(text.split(SEPARATOR)) for movie, text in names.items()}
+    return _list_column(dataset, paths.film_directors(), "directors")
+
+
+def themes(dataset: str) -> dict[int, tuple[str, ...]]:
+    """Return movie id → themes, such as "boxing" or "time loop". Like `original_languages`, it can be {}."""
+    return _list_column(dataset, paths.film_themes(), "themes")
+
+
+def fingerprint(dataset: str) -> str:
+    """Return a hash of the three tables, "" for a data set that does not use them."""
+    tables = paths.film_languages(), paths.film_directors(), paths.film_themes()
+    if not published.has_common_movie_ids(dataset):
+        return ""
+    return storage.sha256("".join(_hash(path, storage.version(path)) for path in tables).encode())
+
+
+def _list_column(dataset: str, path: Path, column: str) -> dict[int, tuple[str, ...]]:
+    """Return movie id → values of a column with several values per film."""
+    return {movie: tuple(text.split(SEPARATOR)) for movie, text in _column(dataset, path, column).items()}
 
 
 def _column(dataset: str, path: Path, column: str) -> dict[int, str]:
@@ -44,3 +61,12 @@ def _read(path: Path, column: str, version: str) -> dict[int, str]:
     except (OSError, ValueError, KeyError) as error:
         logging.getLogger(__name__).warning("ignored %s: %s", path, error)
         return {}
+
+
+@lru_cache(maxsize=4)
+def _hash(path: Path, version: str) -> str:
+    """Return the hash of a table, "" if it cannot be read. For `version`, see `_read`."""
+    try:
+        return storage.sha256(path.read_bytes())
+    except OSError:
+        return ""

@@ -8,6 +8,7 @@ import re
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -41,6 +42,7 @@ _TIME_FORMATS = {
     "dates": N_("dates"),
 }
 _COUNTED = {  # key of `Checked.counts` → text
+    "multiline": N_("rows with a line break in a cell (a missing quotation mark joins several rows into one)"),
     "incomplete": N_("rows left out because a person or an item is missing"),
     "untimed": N_("rows left out because their time cannot be read"),
     "duplicates": N_("repeated rows (same person, item and time), which count once"),
@@ -75,7 +77,7 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
     """Return role → column. Roles not in `wanted` are detected by column names or, without a header, by content.
 
     `wanted` is role → name or number (from 1) of a column, or NONE. Raises DataError if a wanted column does not exist,
-    or if user or item cannot be detected.
+    if a column is wanted for two roles, or if user or item cannot be detected.
     """
     wanted = {role: text for role, text in (wanted or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
@@ -102,6 +104,11 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
         else:
             text = "{name} has the columns {names}; name the column with the items: --item-col NAME"
         raise DataError(text, name=table.name, names=", ".join(names))
+    for role, other_role in combinations(assigned, 2):
+        if assigned[role] == assigned[other_role]:
+            text = "the column {column} of {name} is chosen as {role} and as {other_role}; choose two columns"
+            messages = {"role": Message(_ROLE_NAMES[role]), "other_role": Message(_ROLE_NAMES[other_role])}
+            raise DataError(text, column=assigned[role], name=table.name, **messages)
     return {role: assigned[role] for role in _ROLE_NAMES if role in assigned}  # in the order for `_messages`
 
 
@@ -230,6 +237,7 @@ def check(
     raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
     counts = {
         "rows": len(table.rows),
+        "multiline": table.multiline_rows,
         "events": len(order),
         "people": len(history_lengths),
         "items": len(item_ids),
@@ -307,6 +315,8 @@ def _ratings(cells: pd.Series | None, n_rows: int) -> tuple[np.ndarray, np.ndarr
 def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     """Convert texts to ids: the numbers themselves if all texts are numbers, else numbers from 1 in alphabetical order.
 
+    The number 7 can be written as 7.0, as pandas does if cells of the column are missing.
+
     Returns:
         Index of the id of each row, (R,) int32. The distinct ids, ascending. Id → text, empty if all texts are numbers.
     """
@@ -317,8 +327,9 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
             name=cells.name,
             longest=MAX_ID_LENGTH,
         )
-    if all(INTEGER_ID.fullmatch(text) for text in texts):
-        ids, id_index = np.unique(np.array([int(text) for text in texts], np.int64), return_inverse=True)
+    numbers = [text.removesuffix(".0") for text in texts]
+    if all(map(INTEGER_ID.fullmatch, numbers)):
+        ids, id_index = np.unique(np.array(numbers, np.int64), return_inverse=True)
         return id_index.astype(np.int32)[text_index], ids, pd.Series(dtype="str")
     ids = np.arange(1, len(texts) + 1)
     return text_index.astype(np.int32), ids, pd.Series(texts, index=ids, dtype="str")
@@ -352,7 +363,7 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     file_ids = names.reindex(ids) if are_ids_texts else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
         return _films(ids, file_ids.to_numpy(), pd.DataFrame(index=file_ids.to_numpy()), are_ids_texts), {}
-    table, n_unsafe = _item_table(items)
+    table, n_unsafe = _item_table(items, are_ids_texts)
     unused = table.index.difference(pd.Index(file_ids.to_numpy()))
     if are_ids_texts:
         unused_ids = np.arange(len(unused)) + int(ids.max()) + 1
@@ -366,8 +377,11 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     return _films(np.concatenate([ids, unused_ids]), all_file_ids, table, are_ids_texts), counts
 
 
-def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
-    """Return an item file with a column per role, indexed by item id, and the number of unsafe image addresses."""
+def _item_table(items: Table, are_ids_texts: bool) -> tuple[pd.DataFrame, int]:
+    """Return an item file with a column per role, indexed by item id, and the number of unsafe image addresses.
+
+    If the ids in the event file are numbers, 7.0 in the item file is the id 7.
+    """
     names = list(items.rows.columns)
     matches = {role: columns.matching_names(names, usual) for role, usual in columns.ITEM_ROLES.items()}
     column_names = {role: matching[0] for role, matching in matches.items() if matching}
@@ -379,6 +393,8 @@ def _item_table(items: Table) -> tuple[pd.DataFrame, int]:
     prose = [column for column in other_columns if _is_prose(column)]
     if prose and items.has_header:
         cells["text"] = pd.Series([". ".join(filter(None, row)) for row in zip(*prose, strict=True)], dtype="str")
+    if not are_ids_texts:
+        cells["item"] = cells["item"].str.removesuffix(".0")
     n_unsafe = 0
     if "image" in cells:
         is_safe = cells["image"].str.match(r"https://\S+$")

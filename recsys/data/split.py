@@ -16,11 +16,16 @@ import numpy as np
 
 from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
 from recsys.data.tie_breaking import random_sort_keys, shuffle_ties
+from recsys.errors import N_
 
 TEST_SHARE = 0.1  # minimum share of the events that are after a cut
-LIKED_RATING = 4.0  # lowest rating of a liked item
+LIKED_SHARE = 0.8  # of the highest rating of a data set: the lowest rating of a liked item, 4 of 5 stars
 MIN_LIKED = 11  # liked items of a test user: up to 10 are given, and 1 is left as a target
 ORDERS_PER_USER = 3  # random orders of the liked items of each test user
+HIGHEST_STARS = 5  # of the scale of MovieLens
+OTHER_SCALE_RULE = N_(  # replaces the rule "users" of `evaluation.protocols`
+    "people of the test or validation part who gave at least 11 films 80 % of the highest rating or more"
+)
 SECONDS_PER_DAY = 86_400
 
 
@@ -113,10 +118,11 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
 def by_user(dataset: Dataset, seed: int = 0) -> Split:
     """Hold out a tenth of the users for test and a tenth for validation, by a hash of their id. `seed` is not used.
 
-    Training has none of their events. Items with a rating of at least LIKED_RATING are liked. If all ratings are equal,
-    all items are liked. The liked items of a held-out user are put in ORDERS_PER_USER random orders if there are at
-    least MIN_LIKED. A query is an order without its last item, the target. `Protocol.n_given` shortens the query, and
-    the removed items are then targets too. Raises DataError if no test or validation user has enough liked items.
+    Training has none of their events. Items with at least LIKED_SHARE of the highest rating of the data set are liked.
+    If all ratings are equal, all items are liked. The liked items of a held-out user are put in ORDERS_PER_USER random
+    orders if there are at least MIN_LIKED. A query is an order without its last item, the target. `Protocol.n_given`
+    shortens the query, and the removed items are then targets too. Raises DataError if no test or validation user has
+    enough liked items.
     """
     hashes = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0)
     tenths = hashes % np.uint64(10)  # (U,) 0 to 9
@@ -124,7 +130,8 @@ def by_user(dataset: Dataset, seed: int = 0) -> Split:
     events = dataset.interactions
     train = replace(dataset, interactions=events.select(~(is_test | is_valid)[events.user]))
     valid, test = (_hold_out_liked(dataset, np.flatnonzero(part)) for part in (is_valid, is_test))
-    return Split(train, valid, test, {})
+    has_other_scale = events.rating.min() < events.rating.max() != HIGHEST_STARS
+    return Split(train, valid, test, {"users": OTHER_SCALE_RULE} if has_other_scale else {})
 
 
 LEAVE_ONE_OUT = Splitting("leave-one-out", leave_one_out, "full")
@@ -189,8 +196,8 @@ def _hold_out_positions(dataset: Dataset, users: np.ndarray, positions: np.ndarr
 def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
     """Return ORDERS_PER_USER queries for each user with enough liked items, see `by_user`, one user after another."""
     ratings, orders = np.asarray(dataset.interactions.rating), []
-    ratings_differ = len(ratings) and ratings.min() < ratings.max()
-    is_liked = ratings >= LIKED_RATING if ratings_differ else np.ones(len(ratings), bool)
+    highest = float(ratings.max(initial=0))
+    is_liked = ratings >= LIKED_SHARE * highest
     for user in users:
         events = slice(dataset.offsets[user], dataset.offsets[user + 1])
         liked = np.unique(dataset.interactions.item[events][is_liked[events]])

@@ -52,6 +52,7 @@ class Table:
     encoding_guessed: bool = False
     can_have_decimal_commas: bool = False  # whether it is delimited text with a separator other than the comma
     is_ambiguous: bool = False  # whether the file can also be a sequence file, see `_layout`
+    multiline_rows: int = 0  # rows of delimited text with a line break in a cell, such as rows joined by a lone quote
 
 
 def read(path: Path, separator: str = "") -> Table:
@@ -156,10 +157,16 @@ def _delimited(name: str, text: str, separator: str) -> Table:
     has_header = columns.is_header(cells)
     lines = io.BytesIO(text.encode())  # a quarter of the memory of StringIO
     rows = pd.read_csv(lines, sep=separator, header=None, dtype=str, keep_default_na=False, na_filter=False)
+    multiline_rows = 0
+    if '"' in text:
+        is_multiline = [rows[column].str.contains("\n", regex=False) for column in rows]
+        multiline_rows = int(np.logical_or.reduce(is_multiline).sum())
     if not has_header:
-        return Table(name, rows.set_axis([str(number) for number in range(1, rows.shape[1] + 1)], axis=1), False)
+        names = [str(number) for number in range(1, rows.shape[1] + 1)]
+        return Table(name, rows.set_axis(names, axis=1), False, multiline_rows=multiline_rows)
     names = _distinct([str(cell).strip() for cell in rows.iloc[0]])
-    return Table(name, rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1), True)
+    rows = rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
+    return Table(name, rows, True, multiline_rows=multiline_rows)
 
 
 def _check_size(name: str, rows: int, width: int, max_cells: int) -> None:

@@ -173,11 +173,15 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
 
 
 def _mean_list_metrics(seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return {"beyond": means over seeds}, or {} if the seeds have no list metrics."""
+    """Return {"beyond": means over seeds}, or {} if the seeds have no list metrics.
+
+    A metric that a seed lacks is left out. Seeds that an older version measured lack its newer metrics.
+    """
     rows = [seed_row["beyond"] for seed_row in seed_rows if "beyond" in seed_row]
     if not rows:
         return {}
-    return {"beyond": _rounded({metric: np.mean([row[metric] for row in rows]) for metric in rows[0]})}
+    metrics = [metric for metric in rows[0] if all(metric in row for row in rows)]
+    return {"beyond": _rounded({metric: np.mean([row[metric] for row in rows]) for metric in metrics})}
 
 
 def _run_fields(

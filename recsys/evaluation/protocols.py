@@ -46,6 +46,11 @@ class Protocol:
     sampler: Sampler | None = None  # None if n_candidates is 0
 
     @property
+    def has_whole_histories(self) -> bool:
+        """Whether the recommender gets the whole history of a user."""
+        return not (self.n_newest or self.n_given)
+
+    @property
     def is_standard_task(self) -> bool:
         """Whether the recommender gets whole histories and must find one next item among all items."""
         return not (self.n_newest or self.n_given or self.n_candidates)

@@ -124,7 +124,10 @@ def _scores(model: Model, queries: Queries, n_items: int) -> np.ndarray:
         text = "{title} returned scores of shape {scores}, not {expected}"
         raise ScoreError(text, title=Message(model.title), scores=np.shape(scores), expected=expected_shape)
     if not np.isfinite(scores).all():
-        text = "{title} returned NaN or infinite scores; train it again with a lower learning rate"
+        text = (
+            "{title} returned NaN or infinite scores; train it again with other settings (a network: with a lower "
+            "learning rate)"
+        )
         raise ScoreError(text, title=Message(model.title))
     return scores
 

@@ -10,6 +10,7 @@ from recsys import checkpoints, errors
 from recsys.data.datasets import DEFAULT_DATASET, check_exists
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import protocols, published_figures, results, significance
+from recsys.evaluation.metric_texts import CALIBRATION_ERROR, LIST_METRICS, METRIC_TEXTS
 from recsys.evaluation.protocols import menu_position
 from recsys.evaluation.results import UNSEEN_ITEMS, WarningCallback
 from recsys.evaluation.significance import FEW_USERS
@@ -17,13 +18,6 @@ from recsys.models import registry
 from recsys.models.registry import Recommender
 
 HEADLINE = "ndcg@10"
-LIST_METRICS = {  # list metrics → titles
-    "coverage@10": "coverage",
-    "novelty@10": "novelty, bits",
-    "diversity@10": "diversity",
-    "popularity@10": "mean popularity",
-    "gini@10": "Gini",
-}
 
 
 def format_report(
@@ -220,15 +214,22 @@ def _list_metrics(documents: list[dict[str, Any]]) -> list[str]:
     documents = [document for document in documents if document.get("beyond")]
     if not documents:
         return []
-    names = [name for name in LIST_METRICS if name in documents[0]["beyond"]]
+    # a result of an older version can lack a metric
+    names = [name for name in LIST_METRICS if any(name in document["beyond"] for document in documents)]
     rows = []
     for document in documents:
-        values = [document["beyond"][name] for name in names]
-        texts = [f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}" for value in values]
+        values = document["beyond"]
+        texts = [_format_list_metric(values[name]) if name in values else "" for name in names]
         rows.append([document["variant"], *texts, _calibration_error(document)])
-    table = markdown(["top ten of", *(LIST_METRICS[name] for name in names), "calibration error"], rows)
+    columns = [METRIC_TEXTS[name].column for name in (*names, CALIBRATION_ERROR)]
+    table = markdown(["top ten of", *columns], rows)
     note = "*: of probabilities that add up to 1 over all films, those already seen included."
     return [table, note] if any(row[-1].endswith("*") for row in rows) else [table]
+
+
+def _format_list_metric(value: float) -> str:
+    """Return a value with three digits, or without decimals from 100: "0.25", "1,234"."""
+    return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
 
 
 def _provenance(documents: list[dict[str, Any]]) -> str:

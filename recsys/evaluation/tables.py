@@ -16,14 +16,14 @@ from recsys import errors
 from recsys.data.dataset import Dataset, HeldOut
 from recsys.data.split import LEAVE_ONE_OUT, Splitting
 from recsys.evaluation import results
-from recsys.evaluation.report import LIST_METRICS, members, needs_training
+from recsys.evaluation.metric_texts import CALIBRATION_ERROR, LIST_METRICS, METRIC_TEXTS
+from recsys.evaluation.report import members, needs_training
 from recsys.evaluation.results import ResultError, WarningCallback
 from recsys.evaluation.significance import FEW_USERS
 from recsys.ranking.metrics import METRICS
 
 INTERVAL_COLUMNS = tuple(f"{end} {name}" for name in METRICS for end in ("low", "high"))  # "low hr@10"
-CALIBRATION_ERROR = "calibration error"
-MEASURES = (*METRICS, *LIST_METRICS, CALIBRATION_ERROR)  # columns by which recommenders can be compared
+MEASURES = (*METRICS, *METRIC_TEXTS)  # columns by which recommenders can be compared
 ALL_ITEMS = "all"  # `normalized_over` of old results: probabilities sum to 1 over all items, with the history
 COST_COLUMNS = ["variant", "title", "family", "seconds", "log10", *METRICS]  # log10: of the seconds
 TOP_K = 10  # a target with this rank or a better one is a hit

@@ -44,6 +44,7 @@ class Model(ABC):
     uses_times_or_ratings: bool = False  # `fit` uses times or ratings, not only the order of items
     uses_item_texts: ClassVar[bool] = False  # `fit` uses titles and tags
     uses_credits: bool = False  # `fit` uses directors, cast and subjects, if they were fetched with `data enrich`
+    uses_film_tables: bool = False  # `fit` uses the tables of `recsys.data.film_tables`
     uses_query_ratings: bool = False  # ratings in a query change the scores
     ignores_order: bool = False  # treats a history as favourites in no order
     scores_cold_items: bool = False  # scores infrequent films too, from their descriptions
@@ -73,6 +74,10 @@ class Model(ABC):
     def favours_content(self, history: np.ndarray) -> bool:
         """Return whether item descriptions have a higher weight than usual, see `VisitorPool`."""
         return False
+
+    def common_trait(self, history: np.ndarray) -> str:
+        """Return the trait of the items that raises the weight of item descriptions, or "", see `VisitorPool`."""
+        return ""
 
     def remove_count_memory(self) -> None:
         """Remove the counts that are combined with a network's scores, if any, see `count_memory.py`."""
@@ -158,5 +163,10 @@ class Model(ABC):
         """Return the scores (Q, I) of all items at masked positions (Q,) of a history (T,).
 
         The scores depend on the items on both sides. Items at masked positions are ignored. T is at most `max_length`.
+        They must be multiplied by `calibration_factor` to agree with `score`.
         """
         raise NotImplementedError(f"{self.title} cannot fill a blank")
+
+    def calibration_factor(self, history: np.ndarray) -> float:
+        """Return the factor that calibrates the scores of `fill` for a history (T,). 1: they need none."""
+        return 1.0

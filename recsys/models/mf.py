@@ -6,15 +6,15 @@ computed from the history of the query (fold-in). So a user may be new, and a hi
 Shapes: B queries, I items, F factors.
 """
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
 from recsys.config import Count, NonNegative, Rate, Size, config_class
-from recsys.data.dataset import Dataset, Queries
-from recsys.errors import MissingLibraryError
+from recsys.data.dataset import DataError, Dataset, Queries
+from recsys.errors import N_, MissingLibraryError
 from recsys.models.array_model import ArrayModel
 from recsys.models.histories import history_matrix, profile_weights
 from recsys.training.options import RunOptions
@@ -25,12 +25,17 @@ class FactorModel(ArrayModel):
 
     has_item_embeddings = True
     factors: np.ndarray  # (I, F) float32
+    divergence_error: ClassVar[str]  # message of the error if the factors are not finite
 
     def _fit(self, train: Dataset, run: RunOptions) -> None:
-        """Set `factors` to all item factors of `_library_model`. Each iteration is reported."""
+        """Set `factors` to all item factors of `_library_model`. Each iteration is reported.
+
+        Raises DataError if the factors are not finite, and MissingLibraryError.
+        """
         try:
             import implicit.cpu.als
             import implicit.cpu.bpr
+            from implicit.recommender_base import ModelFitError
         except ImportError as error:
             raise MissingLibraryError("preparing ALS and BPR-MF", "implicit") from error
 
@@ -41,7 +46,10 @@ class FactorModel(ArrayModel):
             def report(iteration: int, *_: Any) -> None:
                 run.report({"stage": "fit", "done": iteration + 1, "total": model.iterations})
 
-            model.fit(views, show_progress=False, callback=report)
+            try:
+                model.fit(views, show_progress=False, callback=report)
+            except ModelFitError as error:
+                raise DataError(self.divergence_error) from error
         self.factors = model.item_factors
 
     def _library_model(self, cpu: Any, seed: int) -> Any:
@@ -76,6 +84,7 @@ class Als(FactorModel):
     Config = AlsConfig
     config: AlsConfig
     array_names = ("factors", "counts")
+    divergence_error = N_("ALS found no finite factors; train it with a higher regularization, for example 1")
 
     def _library_model(self, cpu: Any, seed: int) -> Any:
         return cpu.als.AlternatingLeastSquares(
@@ -138,6 +147,9 @@ class BprMf(FactorModel):
     Config = BprMfConfig
     config: BprMfConfig
     array_names = ("factors", "bias", "counts")
+    divergence_error = N_(
+        "BPR-MF found no finite factors; train it with lower settings, for example lr 0.05 and regularization 0.003"
+    )
 
     def _library_model(self, cpu: Any, seed: int) -> Any:
         return cpu.bpr.BayesianPersonalizedRanking(

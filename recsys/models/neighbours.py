@@ -73,8 +73,9 @@ class UserKnn(ArrayModel):
             self.base = self.mean
         self.is_rated = _with_values(ratings, np.ones_like(ratings.data))
         norms = np.sqrt((ratings * ratings).sum(1)).astype(np.float32)  # (U,)
+        norms[norms == 0] = 1  # of users whose ratings are all 0, so that their cosines are 0
         directions = _with_values(ratings, ratings.data / np.repeat(norms, n_ratings))
-        self.directions = sparse.csr_array(directions.T)  # (I, U), columns of length 1
+        self.directions = sparse.csr_array(directions.T)  # (I, U), columns of length 1 or 0
 
     def _score(self, queries: Queries) -> np.ndarray:
         scores = np.empty((len(queries), len(self.counts)), np.float32)
@@ -136,8 +137,8 @@ class ItemKnn(ArrayModel):
     x_i (U,) are the users who watched item i: 0 or 1, then weighted. Only the X largest cosines of an item count. w_i
     is the weight of item i in the history, and these weights sum to 1.
 
-    Departure from the papers: newer items weigh more. With `half_life` = inf all items weigh the same, as in the
-    papers.
+    Departure from the papers: newer items weigh more. In the papers all items weigh the same, which a very large
+    `half_life` approximates.
     """
 
     Config = ItemKnnConfig

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import logsumexp, softmax
+from scipy.special import binom, logsumexp, softmax
 
 from recsys.config import ConfigError, Count, config_class
 from recsys.data.dataset import Dataset, HeldOut, Queries
@@ -40,15 +40,19 @@ FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at
 MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
 TASTE_EMPHASIS = 24.0  # lowest factor of the weight in `for_taste`
 FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the weight is not raised
-COMMON_SHARE = 0.75  # lowest share of the films of a list that have a common trait
+COMMON_SHARE = 0.75  # from this share of the films of a list on, a trait is common
+MIN_COMMON_SHARE = 0.6  # from this share on, it is common if its `_surprise` is MIN_SURPRISE or more
+MIN_SURPRISE = 10.0
+WEAK_KINDS = ("genre/", "tag/")  # traits of these kinds count only if the films have no other trait in common
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 MIN_TRAIT_FILMS = 3  # lists of fewer films have no bonus for a common trait
-TRAIT_BONUS = 0.5  # bonus for a trait of the share t: TRAIT_BONUS · log(FREQUENT_TRAIT_SHARE / t)
+TRAIT_BONUS = 0.15  # bonus for the common trait: TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
+UNORDERED_EMPHASIS = 3.0  # lowest factor of the weight for lists in no order
 MAX_ORDERS = 4  # number of orders in which a list in no order is scored
 NOTE_MIN_EMPHASIS = 2.0  # from this factor on, the app says that similar films rank higher than usual
 PRIOR_STRENGTH = 3.0  # factor of the penalty ½‖w - prior‖²
-UNORDERED_LENGTHS = (1, 2, 3, 5, 10)  # lengths of the lists on which `unordered_factor` is fitted
-UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # values of `unordered_factor` that are tested, N
+UNORDERED_LENGTHS = ((1,), (2, 3, 5, 10))  # lengths of the lists on which each of the `unordered_factors` is fitted
+UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # values of `unordered_factors` that are tested, N
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
@@ -130,16 +134,16 @@ def histories_cut_to_each_range(valid: HeldOut, edges: Sequence[int], rng: np.ra
     return Examples(Queries(cut_histories), valid.targets[rows], [histories[row] for row in rows])
 
 
-def random_lists(valid: HeldOut, rng: np.random.Generator) -> Examples:
+def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:
     """Return lists of random items in random order, like the favourites of a visitor.
 
-    There are lists of up to MAX_EXAMPLES users for each of UNORDERED_LENGTHS. Their items are drawn from the MAX_RECENT
-    newest items of a history. All items of the history are excluded.
+    There are lists of up to MAX_EXAMPLES users for each length. Their items are drawn from the MAX_RECENT newest items
+    of a history. All items of the history are excluded.
     """
     histories = valid.queries.histories
     lengths = np.array([len(history) for history in histories])
     lists, rows = [], []
-    for length in UNORDERED_LENGTHS:
+    for length in list_lengths:
         for row in rng.permutation(np.flatnonzero(lengths >= length))[:MAX_EXAMPLES]:
             lists.append(rng.permutation(histories[row][-MAX_RECENT:])[:length])
             rows.append(row)
@@ -392,6 +396,25 @@ class Pool(Model):
         return (member_scores(model, queries, self.n_items) for model in self.models)
 
 
+class CommonTrait(NamedTuple):
+    """A trait that the films of a list have in common."""
+
+    number: int  # its column in `VisitorPool.traits`
+    strength: float  # log(FREQUENT_TRAIT_SHARE / share of events of films with the trait) · share of the list's films
+
+
+def _surprise(n_having: np.ndarray, n: int, shares: np.ndarray) -> np.ndarray:
+    """Return -log of the probability that exactly `n_having` of n random films have a trait, for each trait (A,).
+
+    Args:
+        n_having: The numbers of films that have the traits, (A,).
+        n: The number of films.
+        shares: The shares of events that belong to films with the traits, (A,).
+    """
+    t = np.minimum(shares, 1 - 1e-6)
+    return -np.log(binom(n, n_having)) - n_having * np.log(t) - (n - n_having) * np.log1p(-t)
+
+
 class VisitorPool(Pool):
     """A pool that also ranks well for visitors, who type one to ten films.
 
@@ -406,23 +429,25 @@ class VisitorPool(Pool):
       their previous sum. Both factors were chosen on validation (docs/experiments.md).
       - clip(FREQUENT_SHARE / s, 1, MAX_EMPHASIS) for rarely watched films. Counts and networks learn little from
         their few events. s is the share of users who watched a film, as the geometric mean over the films of the list.
-      - clip(FREQUENT_TRAIT_SHARE / t, 1, MAX_TRAIT_EMPHASIS) if the films of a list have a trait in common: a genre, a
-        tag, a director, or an original language other than English. t is the share of events that belong to films
-        with this trait. Of several common traits, the rarest is used. So three German films are followed by German
-        films, and three films about boxing by other films about boxing, even if they are popular.
-    - Films with the rarest common trait of a list get a bonus, see TRAIT_BONUS.
+      - clip((FREQUENT_TRAIT_SHARE / t)^f, 1, MAX_TRAIT_EMPHASIS) if the share f of the films of a list has a trait in
+        common: an original language other than English, a director, a theme, or else a genre or a tag. t is the share
+        of events that belong to films with this trait. Of several common traits, the one that random films are least
+        likely to share is used (`_surprise`). So three German films are followed by German films, and three films about
+        boxing by other films about boxing, even if they are popular.
+    - Films with this trait get a bonus, see TRAIT_BONUS.
     - Lists in no order (`for_unordered_lists`) are scored in several orders, and the means of the scores are used. So
-      the order does not matter. These scores have a factor, with which the total probability of the first N_CALIBRATED
-      films is right on validation data. It is mostly below 1, because favourites predict the next film worse than the
-      newest films of a history do.
+      the order does not matter. The factor of `content-fields` is at least UNORDERED_EMPHASIS. The scores have a factor
+      with which the total probability of the first N_CALIBRATED films is right on validation data. It is mostly below
+      1, because favourites predict the next film worse than the newest films of a history do.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
-    min_emphasis: float = 1.0  # lowest factor of the weight of the member EMPHASISED, see `for_taste`
+    min_emphasis: float = 1.0  # lowest factor of the weight of EMPHASISED, see `for_taste`, `for_unordered_lists`
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        self.unordered_factor = 1.0  # of the scores of lists in no order
+        # factors of the scores of lists in no order: of one item, and of more items
+        self.unordered_factors = np.ones(len(UNORDERED_LENGTHS), np.float32)
         self.is_fitted = False  # whether the weights are fitted or loaded
 
     def set_members(self, members: Mapping[str, Model]) -> None:
@@ -451,7 +476,10 @@ class VisitorPool(Pool):
         self.set_frequencies(train)
         if valid:
             self._calibrate(valid, run or RunOptions())
-            self._fit_unordered_factor(valid, run or RunOptions())
+            self.unordered_factors = np.array(
+                [self._fit_unordered_factor(valid, lengths, run or RunOptions()) for lengths in UNORDERED_LENGTHS],
+                np.float32,
+            )
         return self
 
     def _calibrate(self, valid: HeldOut, run: RunOptions) -> None:
@@ -463,14 +491,14 @@ class VisitorPool(Pool):
         inverse_temperatures.fit(lambda queries: [self.score(queries)], valid, run, self.choose_examples)
         self.length_weights.set_weights(self.length_weights.weights * inverse_temperatures.weights)
 
-    def _fit_unordered_factor(self, valid: HeldOut, run: RunOptions) -> None:
-        """Set the factor with which the expected hit rate equals the observed hit rate. Without lists it stays 1.
+    def _fit_unordered_factor(self, valid: HeldOut, list_lengths: Sequence[int], run: RunOptions) -> float:
+        """Return the factor with which the expected hit rate equals the observed hit rate, or 1 without lists.
 
         The expected hit rate is the mean of `promised_hit_rates`, linearly interpolated between the tested factors. A
         hit is a target among the top N_CALIBRATED items.
         """
-        unordered_pool = self.for_unordered_lists()  # its factor is 1 before the fit
-        examples = random_lists(valid, np.random.default_rng(run.seed))
+        unordered_pool = self.for_unordered_lists()  # its factors are 1 before the fit
+        examples = random_lists(valid, list_lengths, np.random.default_rng(run.seed))
         n_lists, n_hits = len(examples.queries), 0
         promised_hits = np.zeros(len(UNORDERED_FACTORS))
         for start in range(0, n_lists, SCORE_BATCH):
@@ -481,18 +509,19 @@ class VisitorPool(Pool):
                 n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
             promised_hits += promised_hit_rates(scores).sum(0)
             run.report({"stage": "fit", "done": start + len(queries), "total": n_lists})
-        if n_lists:
-            self.unordered_factor = float(np.interp(n_hits, promised_hits, UNORDERED_FACTORS))
+        return float(np.interp(n_hits, promised_hits, UNORDERED_FACTORS)) if n_lists else 1.0
 
     def set_frequencies(self, train: Dataset) -> None:
         """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
-        self.set_traits(traits(train.name, train.catalog))
+        self.set_traits(*traits(train.name, train.catalog))
         n_events = train.counts @ self.traits.astype(np.int64)  # (A,), of films with the trait
         self.trait_shares = ((n_events + 1) / (train.counts.sum() + 1)).astype(np.float32)  # (A,)
 
-    def set_traits(self, item_traits: sparse.csr_array) -> None:
-        """Set the traits of the items, (I, A) bool."""
+    def set_traits(self, names: Sequence[str], item_traits: sparse.csr_array) -> None:
+        """Set the names of the A traits, see `text.fields.traits`, and the traits of the items, (I, A) bool."""
+        self.trait_names = list(names)
+        self.is_weak_trait = np.array([name.startswith(WEAK_KINDS) for name in names], bool)  # (A,)
         self.traits = item_traits
         self.items_by_trait = item_traits.tocsc()  # the same matrix by columns
 
@@ -503,45 +532,57 @@ class VisitorPool(Pool):
         ordered_queries, rows = in_several_orders(queries)
         scores = self._score_in_order(ordered_queries)
         means = [scores[rows == row].mean(0) for row in range(len(queries))]
-        return np.float32(self.unordered_factor) * np.array(means, np.float32).reshape(len(queries), self.n_items)
+        factors = [self.unordered_factors[int(len(history) > 1)] for history in queries.histories]
+        return np.array(means, np.float32).reshape(len(queries), self.n_items) * np.array(factors, np.float32)[:, None]
 
     def _score_in_order(self, queries: Queries) -> np.ndarray:
         """Return the scores of histories, oldest item first, (B, I) float32."""
         scores = self.length_weights.combine(self._member_scores(queries), queries, self.emphasis(queries))
+        weight_sums = self.length_weights.weights.sum(1)[self.length_weights.ranges(queries)]  # (B,)
         for row, history in enumerate(queries.histories):
-            trait = self._rarest_common_trait(history)
-            if trait is not None and len(history) >= MIN_TRAIT_FILMS:
-                start, end = self.items_by_trait.indptr[trait : trait + 2]
-                bonus = TRAIT_BONUS * np.log(FREQUENT_TRAIT_SHARE / self.trait_shares[trait])
-                scores[row, self.items_by_trait.indices[start:end]] += max(bonus, 0)
+            trait = self._common_trait(history)
+            if trait and len(history) >= MIN_TRAIT_FILMS:
+                start, end = self.items_by_trait.indptr[trait.number : trait.number + 2]
+                bonus = TRAIT_BONUS * weight_sums[row] * max(trait.strength, 0)
+                scores[row, self.items_by_trait.indices[start:end]] += bonus
         return scores
 
     def emphasis(self, queries: Queries) -> np.ndarray:
         """Return the factors of the weights, (B, M) float32: 1 except for the member EMPHASISED."""
-        shares = np.exp([self.log_shares[history].mean() if len(history) else 0.0 for history in queries.histories])
-        rarest_traits = [self._rarest_common_trait(history) for history in queries.histories]
-        trait_shares = np.array([1.0 if trait is None else self.trait_shares[trait] for trait in rarest_traits])
-        film_factors = np.minimum(FREQUENT_SHARE / shares, MAX_EMPHASIS)
-        trait_factors = np.minimum(FREQUENT_TRAIT_SHARE / trait_shares, MAX_TRAIT_EMPHASIS)
-        largest_factors = np.maximum(np.maximum(film_factors, trait_factors), self.min_emphasis)  # (B,)
-        factors = np.ones((len(shares), len(self.members)), np.float32)
-        factors[:, np.array(self.members) == EMPHASISED] = largest_factors[:, None]
+        factors = np.ones((len(queries), len(self.members)), np.float32)
+        emphasised = [max(self._list_factor(history), self.min_emphasis) for history in queries.histories]
+        factors[:, np.array(self.members) == EMPHASISED] = np.array(emphasised, np.float32)[:, None]
         return factors
 
-    def _rarest_common_trait(self, history: np.ndarray) -> int | None:
-        """Return the rarest trait that the items of a history (T,) have in common, or None.
+    def _list_factor(self, history: np.ndarray) -> float:
+        """Return the factor of EMPHASISED for a history: the larger one of the factors for rare films and traits."""
+        share = float(np.exp(self.log_shares[history].mean())) if len(history) else 1.0
+        trait = self._common_trait(history)
+        trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_EMPHASIS) if trait else 0.0
+        return max(min(FREQUENT_SHARE / share, MAX_EMPHASIS), trait_factor)
 
-        None means that there is no such trait, or that there are fewer than two different items.
+    def _common_trait(self, history: np.ndarray) -> CommonTrait | None:
+        """Return the most surprising trait that two or more items of a history (T,) have in common, or None.
 
-        A trait is common if at least COMMON_SHARE of the items have it.
+        Traits of WEAK_KINDS are only considered if no other trait is common. Traits that fewer than COMMON_SHARE of the
+        items have come after the others, and must have a surprise of MIN_SURPRISE.
         """
         items = np.unique(history)
         if len(items) < 2:
             return None
         bounds = self.traits.indptr
         traits_of_items = np.concatenate([self.traits.indices[bounds[item] : bounds[item + 1]] for item in items])
-        common = np.flatnonzero(np.bincount(traits_of_items) >= COMMON_SHARE * len(items))
-        return int(common[self.trait_shares[common].argmin()]) if len(common) else None
+        n_having = np.bincount(traits_of_items, minlength=len(self.trait_names))  # (A,)
+        frequent = np.flatnonzero(n_having >= np.maximum(MIN_COMMON_SHARE * len(items), 2))
+        surprises = _surprise(n_having[frequent], len(items), self.trait_shares[frequent])
+        is_partial = n_having[frequent] < COMMON_SHARE * len(items)
+        is_common = ~is_partial | (surprises >= MIN_SURPRISE)
+        if not is_common.any():
+            return None
+        preferences = np.stack([self.is_weak_trait[frequent], is_partial, -surprises])[:, is_common]
+        number = int(frequent[is_common][np.lexsort(preferences[::-1])[0]])  # `lexsort` compares the last row first
+        film_share, event_share = n_having[number] / len(items), self.trait_shares[number]
+        return CommonTrait(number, float(film_share * np.log(FREQUENT_TRAIT_SHARE / event_share)))
 
     def for_taste(self) -> Self:
         """Return a copy in which the factor of EMPHASISED is at least TASTE_EMPHASIS. The members are shared."""
@@ -550,25 +591,36 @@ class VisitorPool(Pool):
         return model
 
     def for_unordered_lists(self) -> Self:
-        """Return a copy for favourites in no order: the order of a list does not change the scores."""
+        """Return a copy for favourites in no order: the order of a list does not change the scores.
+
+        The factor of EMPHASISED is at least UNORDERED_EMPHASIS, because favourites tell the taste of a visitor but not
+        when they were watched.
+        """
         model = copy(self)
         model.ignores_order = True
+        model.min_emphasis = max(self.min_emphasis, UNORDERED_EMPHASIS)
         return model
 
     def favours_content(self, history: np.ndarray) -> bool:
         """Return whether the history makes the factor of the member EMPHASISED at least NOTE_MIN_EMPHASIS."""
-        if self.min_emphasis >= NOTE_MIN_EMPHASIS:  # the factor is high for all histories, not because of this one
+        if self.min_emphasis >= TASTE_EMPHASIS:  # the factor is high for all histories, not because of this one
             return False
-        return bool(self.emphasis(Queries([history])).max(initial=1) >= NOTE_MIN_EMPHASIS)
+        return self._list_factor(history) >= NOTE_MIN_EMPHASIS
+
+    def common_trait(self, history: np.ndarray) -> str:
+        """Return the name of the trait that raises the factor of EMPHASISED to NOTE_MIN_EMPHASIS or more, else ""."""
+        trait = self._common_trait(history)
+        return self.trait_names[trait.number] if trait and np.exp(trait.strength) >= NOTE_MIN_EMPHASIS else ""
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool`, the attributes of `set_frequencies`, and the factor of lists in no order."""
+        """Return the state of `Pool`, the attributes of `set_frequencies`, and the factors of lists in no order."""
         return super().state() | {
             "log_shares": self.log_shares,
             "trait_columns": self.traits.indices.astype(np.int32),
             "trait_ends": self.traits.indptr.astype(np.int32),
             "trait_shares": self.trait_shares,
-            "unordered_factors": np.array([self.unordered_factor], np.float32),
+            "trait_names": np.frombuffer("\n".join(self.trait_names).encode(), np.uint8),
+            "unordered_factors": self.unordered_factors,
         }
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
@@ -576,17 +628,16 @@ class VisitorPool(Pool):
         super().load_state(state, n_items)
         self.is_fitted = True
         self.log_shares = item_array(state, "log_shares", n_items)
-        self.trait_shares = state.get(
-            "trait_shares", np.zeros(0, np.float32)
-        )  # states before 2026-11-25 have no traits
-        shape = (n_items, len(self.trait_shares))
-        if "trait_columns" in state:
-            columns, ends = state["trait_columns"], state["trait_ends"]
-            self.set_traits(sparse.csr_array((np.ones(len(columns), bool), columns, ends), shape=shape))
-        elif "traits" in state:  # before 2026-11-27: eight traits in one byte
-            packed_traits = item_array(state, "traits", n_items)
-            self.set_traits(sparse.csr_array(np.unpackbits(packed_traits, axis=1, count=shape[1]).astype(bool)))
+        if "trait_names" not in state:  # states before 2026-11-28, whose traits are not used
+            self.trait_shares = np.zeros(0, np.float32)
+            self.set_traits([], sparse.csr_array((n_items, 0), dtype=bool))
         else:
-            self.set_traits(sparse.csr_array(shape, dtype=bool))
-        if "unordered_factors" in state:  # states of 2026-11-26 have one for each range, older ones none
-            self.unordered_factor = float(state["unordered_factors"].mean())
+            names = state["trait_names"].tobytes().decode().split("\n")
+            columns, ends = state["trait_columns"], state["trait_ends"]
+            shape = (n_items, len(names))
+            self.trait_shares = state["trait_shares"]
+            self.set_traits(names, sparse.csr_array((np.ones(len(columns), bool), columns, ends), shape=shape))
+        factors = state.get("unordered_factors", np.ones(1, np.float32))
+        if len(factors) != len(UNORDERED_LENGTHS):  # a state before 2026-11-28
+            factors = np.full(len(UNORDERED_LENGTHS), factors.mean(), np.float32)
+        self.unordered_factors = factors

@@ -1,6 +1,6 @@
 """Settings of each recommender by data set. Loads no torch.
 
-`PRESETS` contains the tuned settings. A few settings have the comment "not tuned". The data sets of the tuning are:
+`PRESETS` contains the tuned settings, except for the recommenders of `UNTUNED`. The data sets of the tuning are:
 
     ml-100k             943 users, 6 % of all pairs of user and item observed
     ml-latest-small     610 users, 1.5 %
@@ -19,6 +19,8 @@ from typing import Any
 Changes = Mapping[str, Any]  # setting → value; the settings of `schedule` are in the same mapping, not nested
 
 TUNED = ("ml-100k", "ml-latest-small", "ml-latest-sample", "ml-1m")
+SET_OF_DEFAULTS = "ml-1m"  # the data set for which the defaults of the models were tuned
+UNTUNED = ("mult-vae", "narm", "stamp")  # recommenders for which few settings were tried
 MAX_USERS_OF_SMALL = 1_500  # with fewer users: settings of ml-100k or ml-latest-small
 MAX_USERS_OF_SAMPLE = 4_000  # with fewer users, if the data set is sparse: settings of ml-latest-sample
 MIN_DENSITY = 0.03  # share of observed pairs of user and item; a data set with a lower share is sparse
@@ -78,14 +80,14 @@ GRU4REC: dict[str, Changes] = {
     **dict.fromkeys(SMALL_SETS, SMALL_SET_SETTINGS | {"epochs": 30, "warmup_steps": 100, "validate_every": 3}),
     SAMPLE: {"dropout": 0.3, "batch_size": 32, "epochs": 20, "validate_every": 2},
 }
-GRU4REC_WITH_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
+GRU4REC_ALSO_ML_1M = GRU4REC | {SAMPLE: {"epochs": 24, "validate_every": 2}}  # trained with --also ml-1m
 CASER_ON_SMALL_SETS = SMALL_SET_SETTINGS | {"warmup_steps": 100, "validate_every": 4}
 CASER: dict[str, Changes] = {
     **dict.fromkeys(SMALL_SETS, CASER_ON_SMALL_SETS),
     SAMPLE: CASER_ON_SMALL_SETS | {"batch_size": 32, "epochs": 20, "validate_every": 2},
 }
 SESSION_MODELS: dict[str, Changes] = {
-    **{name: {"epochs": 12, "validate_every": 3, "batch_size": 16} for name in SMALL_SETS},  # not tuned
+    **{name: {"epochs": 12, "validate_every": 3, "batch_size": 16} for name in SMALL_SETS},
     SAMPLE: {"epochs": 12, "validate_every": 3},
 }
 FPMC = {name: {"batch_size": 16, "lr": 0.002, "ema_decay": 0.99, "epochs": 25} for name in ("ml-100k", SAMPLE)}
@@ -127,8 +129,8 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "sasrec-bce": SASREC | {SAMPLE: {"dropout": 0.3, "epochs": 30, "validate_every": 3}},
     "gsasrec": SASREC | {SAMPLE: {"epochs": 20, "validate_every": 4}},  # trained with --also ml-1m
     "sasrec-paper": {name: {"batch_size": 16, "epochs": 100} for name in (*SMALL_SETS, SAMPLE)},
-    "gru4rec-ce": GRU4REC_WITH_ML_1M,
-    "gru4rec-memory": GRU4REC_WITH_ML_1M,
+    "gru4rec-ce": GRU4REC_ALSO_ML_1M,
+    "gru4rec-memory": GRU4REC_ALSO_ML_1M,
     "gru4rec-bpr": GRU4REC,
     "gru4rec-top1": GRU4REC,
     "gru4rec-plus": GRU4REC,
@@ -137,7 +139,7 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "caser": CASER,
     "narm": SESSION_MODELS,
     "stamp": SESSION_MODELS,
-    "mult-vae": {name: {"batch_size": 16} for name in SMALL_SETS},  # not tuned
+    "mult-vae": {name: {"batch_size": 16} for name in SMALL_SETS},
     "fpmc": FPMC,
     "fmc": FPMC,
     "transrec": {"ml-100k": {"epochs": 20, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 5}},

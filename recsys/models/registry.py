@@ -63,7 +63,8 @@ class Recommender:
 
     def preset(self, dataset: str) -> Any:
         """Return settings for a data set: tuned, else scaled to its size. "" and unprepared sets get the defaults."""
-        size = size_of(dataset) if dataset and not self.is_tuned_for(dataset) else None
+        is_unscaled = dataset in ("", *presets.TUNED, *presets.PRESETS.get(self.name, ()))
+        size = None if is_unscaled else size_of(dataset)
         if size is None:
             return self._tuned_for(dataset)
         nearest = presets.nearest_tuned(size, self.needs_training)
@@ -82,12 +83,10 @@ class Recommender:
         removed = self.model_class.former_settings.items()
         return from_document(self.model_class.Config, dict(item for item in document.items() if item not in removed))
 
-    def is_tuned_for(self, dataset: str) -> bool:
-        """Return whether `preset` uses the settings of this data set as they are, without scaling to its size.
-
-        True also if a data set of `presets.TUNED` has no preset of this recommender. Then `preset` returns defaults.
-        """
-        return dataset in (*presets.TUNED, *presets.PRESETS.get(self.name, ()))
+    def has_tuned_preset(self, dataset: str) -> bool:
+        """Return whether the settings of `preset` were tuned for this data set."""
+        is_set_of_tuning = dataset == presets.SET_OF_DEFAULTS or dataset in presets.PRESETS.get(self.name, ())
+        return is_set_of_tuning and self.name not in presets.UNTUNED
 
     def model(self, config: Any = None) -> "Model":
         """Return an unfitted model. Without a config it has the recommender's defaults."""

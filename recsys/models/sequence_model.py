@@ -105,8 +105,8 @@ class SequenceModel(Model):
         self.loss_name = getattr(self.config, "loss", "")  # "": the model overrides `make_loss` or `loss`
         self.only_unseen = getattr(self.config, "only_unseen", False)
         self.uses_count_memory = getattr(self.config, "memory", False)
-        self.reshuffles_ties = getattr(self.config, "redraw", False)
-        self.uses_times_or_ratings = self.reshuffles_ties
+        self.redraws_ties = getattr(self.config, "redraw", False)
+        self.uses_times_or_ratings = self.redraws_ties
 
     @property
     def is_fitted_on_validation(self) -> bool:  # type: ignore[override]  # other models have a constant
@@ -219,6 +219,12 @@ class SequenceModel(Model):
         self.calibration.fit(lambda queries: [self.network_scores(queries)], valid, run, histories_cut_to_each_range)
         self.calibration.set_weights(np.maximum(self.calibration.weights, np.float32(MIN_CALIBRATION_FACTOR)))
 
+    def calibration_factor(self, history: np.ndarray) -> float:
+        """Return the factor that `calibrate` fitted for histories of this length, or 1 without a calibration."""
+        if self.calibration is None:
+            return 1.0
+        return float(self.calibration.weights[self.calibration.ranges(Queries([history]))[0], 0])
+
     def _task(self, train: Dataset, valid: HeldOut | None, run: RunOptions) -> trainer.Task:
         """Return the input of the training loop: the module, its batches, the loss and the validation."""
         samples = self.samples(train)
@@ -226,7 +232,7 @@ class SequenceModel(Model):
         def epoch_batches(epoch: int) -> Iterator[Batch]:
             rng = CounterRNG(run.seed, epoch)
             epoch_samples = samples
-            if self.reshuffles_ties and train.ties == "drawn":  # the order of ties is random
+            if self.redraws_ties and train.ties == "drawn":  # the order of ties is random
                 epoch_samples = self.samples(reshuffle_ties(train, rng.key(Stream.TIE_ORDER)))
             return self.batches(epoch_samples, train.n_items, rng)
 

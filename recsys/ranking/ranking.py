@@ -43,7 +43,8 @@ class Ranking:
         """
         if not scores.max(initial=-np.inf) < np.inf:  # the maximum is NaN if any score is NaN
             raise ScoreError(
-                "the model returned scores that are not numbers; train it again with a lower learning rate"
+                "the model returned scores that are not numbers; train it again with other settings (a network: "
+                "with a lower learning rate)"
             )
         listed_scores = np.array(scores)
         if excluded is not None:
@@ -79,7 +80,8 @@ class Ranking:
         """
         if self.scores[item] == -np.inf:
             raise ScoreError(
-                "the model gave the target a score of minus infinity; train it again with a lower learning rate"
+                "the model gave the target a score of minus infinity; train it again with other settings (a network: "
+                "with a lower learning rate)"
             )
         return int(np.count_nonzero(self.scores >= self.scores[item]))
 

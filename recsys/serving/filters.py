@@ -48,16 +48,17 @@ class Filters:
         return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
 
     @property
-    def restricts(self) -> bool:
+    def excludes_films(self) -> bool:
         """Whether `allowed_mask` can exclude a film."""
         return bool(set(self.active) - {"hide_seen", "diversity"})
 
 
 @dataclass(frozen=True)
 class FilmFeatures:
-    """The properties of all items that filters read."""
+    """The properties of films that filters read."""
 
     years: np.ndarray  # (I,) int, 0: unknown
+    film_years: np.ndarray  # years of all film numbers: of the items, then of the infrequent films
     genres: tuple[str, ...]  # G, in alphabetical order
     genre_matrix: np.ndarray  # (I, G) bool
     popularity_percentile: np.ndarray  # (I,) share of the films that are watched more often, 0 for the most watched
@@ -74,7 +75,8 @@ class FilmFeatures:
 @cache_by_dataset
 def film_features(dataset: Dataset) -> FilmFeatures:
     """Return the features of all items. The first call for a large data set takes a moment."""
-    years = np.array([film.year or 0 for film in dataset.catalog.films[: dataset.n_items]], np.int64)
+    film_years = np.array([film.year or 0 for film in dataset.catalog.films], np.int64)
+    years = film_years[: dataset.n_items]
     matrix, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)
     n_more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")
@@ -87,7 +89,7 @@ def film_features(dataset: Dataset) -> FilmFeatures:
         items_by_language = _items_by_value((language,) for language in languages)
     if len(details):
         items_by_country = _items_by_value(details.get(movie_id).countries for movie_id in movie_ids)
-    return FilmFeatures(years, genres, matrix, percentile, items_by_language, items_by_country)
+    return FilmFeatures(years, film_years, genres, matrix, percentile, items_by_language, items_by_country)
 
 
 def _items_by_value(values_of_items: Iterable[Iterable[str]]) -> dict[str, np.ndarray]:
@@ -107,26 +109,8 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
     return _all_of(features, _masks(features, filters, history).values())
 
 
-def blocking_filters(
-    features: FilmFeatures, filters: Filters, history: Sequence[int], unwanted: Sequence[int] = ()
-) -> list[str]:
-    """Return the name of each filter (field of `Filters`) whose removal alone would let a film pass.
-
-    Call it only if no film passes all filters.
-    """
-    masks = _masks(features, filters, history)
-    candidates = np.ones(len(features.years), bool)
-    candidates[_without_infrequent(features, [*unwanted, *(history if filters.hide_seen else ())])] = False
-
-    def is_blocking(name: str) -> bool:
-        other_masks = [mask for other_name, mask in masks.items() if other_name != name]
-        return bool((_all_of(features, other_masks) & candidates).any())
-
-    return [name for name in masks if is_blocking(name)]
-
-
 def _without_infrequent(features: FilmFeatures, films: Sequence[int]) -> list[int]:
-    """Return the film numbers that are items. Infrequent films have no features."""
+    """Return the film numbers that are items."""
     return [film for film in films if film < len(features.years)]
 
 
@@ -153,7 +137,7 @@ def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> 
         low, high = POPULARITY_LEVELS[filters.popularity]
         masks["popularity"] = (features.popularity_percentile >= low) & (features.popularity_percentile < high)
     if filters.released_by_last_film:
-        years = [features.years[item] for item in _without_infrequent(features, history) if features.years[item] > 0]
+        years = [features.film_years[film] for film in history if features.film_years[film] > 0]
         if years:
             masks["released_by_last_film"] = (features.years > 0) & (features.years <= years[-1])
     return masks

@@ -45,7 +45,7 @@ class GroupRecommendation:
 
 
 def recommend_for_two(
-    predictor: Predictor,
+    predictors: tuple[Predictor, Predictor],
     requests: tuple[Request, Request],
     k: int,
     rule: str = "fair",
@@ -53,17 +53,20 @@ def recommend_for_two(
 ) -> list[GroupRecommendation]:
     """Return at most k films for two people by one of RULES, best first.
 
+    The predictors are of one recommender, each adapted to the list of one person: a history, or favourites in no order.
     A film is excluded if either request excludes it, if either person has watched it, or if `allowed`, a mask (I,)
     bool, is False for it.
     """
     pair = [replace(request, filters=replace(request.filters, hide_seen=True)) for request in requests]
-    excluded = exclusion_mask(predictor, pair[0]) | exclusion_mask(predictor, pair[1])
+    excluded = exclusion_mask(predictors[0], pair[0]) | exclusion_mask(predictors[1], pair[1])
     if allowed is not None:
         excluded |= ~allowed
-    left, right = rankings(predictor, pair, [excluded, excluded])
+    left, right = (
+        next(rankings(predictor, [request], [excluded])) for predictor, request in zip(predictors, pair, strict=True)
+    )
     items = merge_rankings(left, right, rule)[:k].tolist()
     position_pairs = zip(rank_positions(left, items), rank_positions(right, items), strict=True)
-    films = predictor.dataset.catalog.films
+    films = predictors[0].dataset.catalog.films
     return [
         GroupRecommendation(rank, item, films[item], positions)
         for rank, (item, positions) in enumerate(zip(items, position_pairs, strict=True), start=1)

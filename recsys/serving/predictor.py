@@ -43,8 +43,11 @@ class Predictor:
 
     def favours_content(self, films: Sequence[int]) -> bool:
         """Return whether the model gives content more weight than usual for a history of these film numbers."""
-        items = substitutes.replace_infrequent(self.dataset, np.array(films, np.int64))
-        return self.model.favours_content(items)
+        return self.model.favours_content(substitutes.replace_infrequent(self.dataset, np.array(films, np.int64)))
+
+    def common_trait(self, films: Sequence[int]) -> str:
+        """Return what the films have in common, see `Model.common_trait`."""
+        return self.model.common_trait(substitutes.replace_infrequent(self.dataset, np.array(films, np.int64)))
 
     @property
     def is_current(self) -> bool:
@@ -188,11 +191,6 @@ def all_recommenders() -> tuple[Recommender, ...]:
         return recommender.name == FALLBACK, not recommender.needs_training, recommender.family, recommender.name
 
     return tuple(sorted(map(registry.get, registry.names()), key=sort_key))
-
-
-def available_recommenders(dataset_name: str) -> list[Recommender]:
-    """Return the recommenders that `load` can load without training or fitting."""
-    return [recommender for recommender in all_recommenders() if is_available(recommender.name, dataset_name)]
 
 
 def has_fit(name: str, dataset_name: str) -> bool:

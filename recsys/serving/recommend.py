@@ -173,7 +173,7 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
         main_numbers = [main_film_by_duplicate.get(film, film) for film in numbers.tolist()]
         numbers = np.array([*main_film_by_duplicate, *main_numbers], np.int64)
     items = numbers[numbers < predictor.dataset.n_items]
-    if not request.filters.restricts:
+    if not request.filters.excludes_films:
         return items
     features = film_filters.film_features(predictor.dataset)
     mask = ~film_filters.allowed_mask(features, request.filters, request.history)

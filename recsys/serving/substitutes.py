@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from recsys.data.dataset import Dataset, cache_by_dataset
+from recsys.data.film_tables import original_languages
 from recsys.text.fields import field_vectors
 
 YEAR_SCALE = 15.0  # a distance of YEAR_SCALE years divides the similarity by e
@@ -48,7 +49,8 @@ def _most_similar(dataset: Dataset, number: int) -> int:
 
     If the film is a duplicate of an item, that item is the result. The similarity is multiplied by exp(-distance of the
     years / YEAR_SCALE). It is also multiplied by √log(1 + number of ratings), because recommenders learn more about
-    popular films. Both were chosen on validation (docs/experiments.md).
+    popular films. Both were chosen on validation (docs/experiments.md). If the film is not in
+    English, only the items of `_relatives` are considered.
     """
     main_film = dataset.main_film_by_duplicate.get(number, number)
     if main_film < dataset.n_items:
@@ -61,7 +63,28 @@ def _most_similar(dataset: Dataset, number: int) -> int:
         years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,); an unknown year has no effect
         weight *= np.exp(-np.abs(years - year) / YEAR_SCALE)
     similarity *= weight
+    is_relative = _relatives(dataset, number)
+    if is_relative.any():
+        similarity[~is_relative] = -np.inf
     return int(np.lexsort((-dataset.counts, -similarity))[0])  # ties: the most watched item
+
+
+def _relatives(dataset: Dataset, number: int) -> np.ndarray:
+    """Return True for the items in the language of a film or by its directors, (I,) bool.
+
+    If there are none, it is True for all items that are not in English. A film in English has no relatives.
+    """
+    films, details, languages = dataset.catalog.films, dataset.catalog.details, original_languages(dataset.name)
+    movie = films[number].movie_id
+    directors = set(details.get(movie).directors)
+    items = [film.movie_id for film in films[: dataset.n_items]]
+    is_foreign = np.array([item in languages for item in items])
+    if movie not in languages:
+        return np.zeros(len(items), bool)
+    has_language = np.array([languages.get(item) == languages[movie] for item in items])
+    has_director = np.array([not directors.isdisjoint(details.get(item).directors) for item in items])
+    is_relative = has_language | has_director
+    return is_relative if is_relative.any() else is_foreign
 
 
 @cache_by_dataset

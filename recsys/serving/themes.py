@@ -1,5 +1,7 @@
 """Search films by theme, for example "slasher from the 80s", with tags, genres, titles and the sentence encoder.
 
+The themes of `recsys.data.film_tables` count as tags. A theme that someone types need not be one of them.
+
 A theme has years and aspects: "slasher from the 80s" has the years 1980–1989 and one aspect, "cold war spies" has two
 aspects. Each film matches an aspect to a degree, by its tags, its genres and, with little weight, its title. Words are
 compared by their stems. The sentence encoder, if available, adds tags of similar meaning to each aspect and to the
@@ -15,15 +17,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cache
 
 import numpy as np
 
-from recsys.data.dataset import Catalog, Dataset
+from recsys.data.dataset import Dataset
 from recsys.data.download import DownloadError
-from recsys.data.film_tables import original_languages
+from recsys.data.film_tables import original_languages, themes
 from recsys.errors import MissingLibraryError
 from recsys.progress import ProgressCallback, no_progress
-from recsys.serving.search.normalize import normalize
+from recsys.serving.search.normalize import normalize, numbers_to_digits, strip_article
 from recsys.text import encoder
 from recsys.text.films import genre_matrix, stored_film_vectors
 from recsys.text.tags import TagTable, stem, stems
@@ -138,6 +141,9 @@ _FOR_CHILDREN = re.compile(  # in a theme in the form of `normalize`
     r"(?:kids?|child(?:ren)?|toddlers?|(?:[1-9]|1[0-2]) years? olds?(?: (?:kid|child|boy|girl|son|daughter))?)\b"
     r"|\b(?:kids?|childrens?) (?:films?|movies?)\b"
 )
+# between the parts of the name of a theme. Of "football (soccer)", only "soccer" is a part, because most people who
+# gave tags call American football "football".
+_THEME_SEPARATORS = re.compile(r" and | or |^.*\(|\)")
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
 _FULL_YEAR = re.compile(r"\b(?P<year>(?:18|19|20)\d\d)(?P<plural>'?s)?\b")
 _SHORT_DECADE = re.compile(r"(?<!\d)'?(\d)0'?s\b")
@@ -491,9 +497,20 @@ class ThemeIndex:
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
 
 
-def tag_table(catalog: Catalog) -> TagTable:
-    """Return the table of the tags of a catalogue in the form of `normalize`. It takes a moment for many tags."""
-    return TagTable(catalog, [normalize(tag) for tag in catalog.tags.texts])
+def tag_table(dataset: Dataset) -> TagTable:
+    """Return the table of the tags and themes of a data set in the form of `normalize`. It takes a moment for many."""
+    catalog, phrases = dataset.catalog, cache(_theme_phrases)
+    themes_of_films = {
+        movie: [phrase for theme in of_film for phrase in phrases(theme)]
+        for movie, of_film in themes(dataset.name).items()
+    }
+    return TagTable(catalog, [normalize(tag) for tag in catalog.tags.texts], themes_of_films)
+
+
+def _theme_phrases(theme: str) -> list[str]:
+    """Return the normalised name of a theme, also with digits, and its parts: "food and cooking", "food", "cooking"."""
+    name, parts = normalize(theme), _THEME_SEPARATORS.split(theme)
+    return [name, numbers_to_digits(name), *(strip_article(normalize(part)) for part in parts if part)]
 
 
 def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
@@ -502,7 +519,7 @@ def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> Them
     If the encoder is not available, `ThemeIndex.missing` has the reason. Nothing is downloaded. The first call for a
     data set encodes its tags, with progress events {"stage": "encode", "done", "total"}.
     """
-    table = tag_table(dataset.catalog)
+    table = tag_table(dataset)
     films = stored_film_vectors(dataset.name, dataset.catalog)
     if films is None:
         return ThemeIndex(dataset, table, None, Missing.VECTORS)

@@ -1,8 +1,9 @@
 """Read a list of films: favourites, a watchlist, a festival programme, or the file names of a library.
 
-Each line is a film: "Heat (1995)", "Heat, 1995", "1. Heat", or "Heat.1995.1080p.BluRay.mkv".
+Each line is a film: "Heat (1995)", "Heat, 1995", "1. Heat", "Heat - 4/5", or "Heat.1995.1080p.BluRay.mkv".
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -19,6 +20,7 @@ VIDEO_SUFFIXES = frozenset({".avi", ".iso", ".m4v", ".mkv", ".mov", ".mp4", ".mp
 # words after the title in file names
 _RELEASE_WORDS = "1080p 2160p 480p 4k 720p bdrip bluray brrip dvdrip hdrip hdtv uhd web webdl webrip"
 RELEASE_WORDS = frozenset(_RELEASE_WORDS.split())
+RATING = re.compile(r"\s*[-–—:,]?\s+\(?\d+([.,]\d)?/(5|10|100)\)?$")  # " - 4/5" after a title, which is ignored
 # years of release in file names
 FIRST_YEAR = 1888
 LAST_YEAR = 2035  # a later number is a part of the title: "Blade Runner 2049"
@@ -72,17 +74,29 @@ def _title_and_year(line: str) -> tuple[str, int | None]:
     is_numbered = len(words) > 1 and words[0][-1] in ".)" and words[0].rstrip(".)").isdigit()  # "1." or "1)"
     if is_numbered:
         words = words[1:]
-    title, year = split_year(" ".join(words).rstrip(","))
+    title, year = split_year(RATING.sub("", " ".join(words)).rstrip(","))
     return title.rstrip(" ,;"), year
 
 
 def _from_file_name(stem: str) -> tuple[str, int | None]:
-    """Return the title before the year or one of RELEASE_WORDS, and the year: "Heat.1995.1080p" → ("Heat", 1995)."""
+    """Return the title before the year or one of RELEASE_WORDS, and the year: "Heat.1995.1080p" → ("Heat", 1995).
+
+    The year is the last one before the release words, because a title can contain another year.
+    """
     words: Sequence[str] = stem.replace(".", " ").replace("_", " ").split()
-    for position, word in enumerate(words[1:], start=1):  # the first word belongs to the title
-        bare_word = word.strip("()[]")
-        if len(bare_word) == 4 and bare_word.isdigit() and FIRST_YEAR <= int(bare_word) <= LAST_YEAR:
-            return " ".join(words[:position]), int(bare_word)
-        if bare_word.replace("-", "").lower() in RELEASE_WORDS:
-            return " ".join(words[:position]), None
-    return " ".join(words), None
+    bare_words = [word.strip("()[]") for word in words]
+    release_positions = [
+        position
+        for position, word in enumerate(bare_words)
+        if position and word.replace("-", "").lower() in RELEASE_WORDS  # the first word belongs to the title
+    ]
+    end = min(release_positions, default=len(words))
+    year_positions = [position for position in range(1, end) if _is_year(bare_words[position])]
+    if year_positions:
+        return " ".join(words[: year_positions[-1]]), int(bare_words[year_positions[-1]])
+    return " ".join(words[:end]), None
+
+
+def _is_year(word: str) -> bool:
+    """Return whether a word of a file name can be a year of release."""
+    return len(word) == 4 and word.isdecimal() and FIRST_YEAR <= int(word) <= LAST_YEAR

@@ -21,10 +21,12 @@ TOLERANCE = 0.05  # a faster recommender is named if its METRIC is at most this 
 def correlate_protocols(dataset: str) -> dict[str, Any]:
     """Return a document, in the format of `evaluation.studies`, with the rank correlation of each pair of protocols.
 
-    Pairs with few common recommenders or few users are left out, because their correlation is noise. Raises RecsysError
-    if no pair remains.
+    Protocols that shorten the histories are left out, because "List lengths" in the leaderboard compares them. Pairs
+    with few common recommenders or few users are left out, because their correlation is noise. Raises RecsysError if no
+    pair remains.
     """
-    names = protocols.in_order(name for data, name in results.available() if data == dataset)
+    measured = protocols.in_order(name for data, name in results.available() if data == dataset)
+    names = [name for name in measured if protocols.get(name).has_whole_histories]
     leaderboards = {name: tables.leaderboard(dataset, name) for name in names}
     rows = []
     for left, right in combinations(leaderboards, 2):
@@ -116,8 +118,8 @@ def _quoted(pair: str) -> str:
 
 
 def _signed(value: float) -> str:
-    """Format a correlation with two digits and a minus sign instead of a hyphen: "−.21"."""
-    return ("−" if value < 0 else "") + short(abs(value), 2)
+    """Format a correlation with two digits and a minus sign instead of a hyphen: "−0.21", as in the table."""
+    return f"{value:.2f}".replace("-", "−")
 
 
 def _result(row: Any) -> str:

@@ -282,4 +282,3 @@ PLANS = {  # name on the command line → plan
         chart=CHANGE_CHART,
     ),
 }
-COMPARISON_NAMES = ("protocols", "cost")  # keys of `comparisons.COMPARISONS`, here to avoid its slow imports

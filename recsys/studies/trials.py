@@ -122,8 +122,9 @@ def _read(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path) -> Out
     except (OSError, storage.DamagedFileError) as error:
         errors.warn(errors.RecsysError("{reason}, so a trial is run again", reason=str(error)))
         return None
-    identity = document["fingerprint"], document.get("members", {})
-    if identity != (dataset.fingerprint, _member_versions(trial, dataset, protocol)):
+    full_fingerprint = document.get("data_sha256", dataset.full_fingerprint)  # documents of older versions have none
+    identity = document["fingerprint"], full_fingerprint, document.get("members", {})
+    if identity != (dataset.fingerprint, dataset.full_fingerprint, _member_versions(trial, dataset, protocol)):
         return None
     return Outcome(ranks.astype(np.int64), document["valid"], document["training"], document["run"])
 
@@ -136,7 +137,8 @@ def _write(trial: Trial, dataset: Dataset, protocol: Protocol, root: Path, outco
         "seed": trial.seed,
         "dataset": dataset.name,
         "protocol": protocol.name,
-        "fingerprint": dataset.fingerprint,
+        "fingerprint": dataset.fingerprint,  # of the histories
+        "data_sha256": dataset.full_fingerprint,  # of the histories, times and ratings
         "valid": outcome.valid,
         "training": outcome.training,
         "run": outcome.run,

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from recsys.data import film_tables
 from recsys.data.dataset import Catalog
 from recsys.data.film_details import FilmDetails
-from recsys.data.film_tables import original_languages
 from recsys.text.films import genre_matrix
 
 MIN_FILMS = 3  # tags and credits of fewer films are dropped; a rare tag is often a private note
@@ -74,13 +74,19 @@ def _title(dataset: str, catalog: Catalog) -> sparse.csr_array:
 
 def _language(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return two ones for each film that is not in English: its language and NOT_ENGLISH. Other films have zeros."""
-    languages = map(original_languages(dataset).get, catalog.movies["movie_id"].tolist())
+    languages = map(film_tables.original_languages(dataset).get, catalog.movies["movie_id"].tolist())
     return _count_values([language, NOT_ENGLISH] if language else [] for language in languages)
 
 
 def _directors(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return directors · idf. Films of unknown directors have zeros."""
     return _multiply_by_idf(_count_values(film.directors for film in _details(catalog)), min_films=2)
+
+
+def _themes(dataset: str, catalog: Catalog) -> sparse.csr_array:
+    """Return themes · idf. Films that are not in the table of themes have zeros."""
+    themes = film_tables.themes(dataset)
+    return _multiply_by_idf(_count_values(themes.get(movie, ()) for movie in catalog.movies["movie_id"].tolist()))
 
 
 def _credits(dataset: str, catalog: Catalog) -> sparse.csr_array:
@@ -101,24 +107,40 @@ FIELDS: tuple[tuple[Field, float], ...] = (  # (field, weight w)
     (_title, 0.4),
     (_language, 0.6),
     (_directors, 0.3),
+    (_themes, 0.3),
     (_credits, 1.0),
 )
 
 
-def traits(dataset: str, catalog: Catalog) -> sparse.csr_array:
-    """Return the traits of each film, (I, number of traits) bool.
+def traits(dataset: str, catalog: Catalog) -> tuple[list[str], sparse.csr_array]:
+    """Return the names of the A traits, and the traits of each film, (I, A) bool.
 
-    Traits are genres, an original language other than English, directors, and tags of MIN_FILMS or more films.
+    Traits are the original language if it is not English, directors, themes, genres, and tags of MIN_FILMS or more
+    films. A name begins with its kind, as in "language/fr", "director/Agnès Varda", "theme/boxing" and "genre/Drama".
     """
-    movies, languages = catalog.movies["movie_id"].tolist(), original_languages(dataset)
-    genres = sparse.csr_array(genre_matrix(catalog)[0].astype(np.float64))
-    tags = _tag_counts(catalog)
-    values = [
-        _count_values([languages[movie]] if movie in languages else [] for movie in movies),
-        _count_values(film.directors for film in _details(catalog)),
-        tags[:, np.flatnonzero(np.bincount(tags.indices, minlength=tags.shape[1]) >= MIN_FILMS)],
+    movies = catalog.movies["movie_id"].tolist()
+    languages, themes = film_tables.original_languages(dataset), film_tables.themes(dataset)
+    values: dict[str, Sequence[Sequence[str]]] = {
+        "language": [[languages[movie]] if movie in languages else [] for movie in movies],
+        "director": [details.directors for details in _details(catalog)],
+        "theme": [themes.get(movie, ()) for movie in movies],
+        "genre": [[genre for genre in genres.split("|") if genre] for genres in catalog.movies["genres"].tolist()],
+        "tag": _frequent_tags(catalog),
+    }
+    films = [
+        [f"{kind}/{value}" for kind, values_of_films in values.items() for value in values_of_films[row]]
+        for row in range(len(movies))
     ]
-    return sparse.csr_array(sparse.hstack([genres, *values]) > 0)
+    names = list(dict.fromkeys(name for film in films for name in film))  # the order of the columns of `_count_values`
+    return names, _count_values(films) > 0
+
+
+def _frequent_tags(catalog: Catalog) -> list[list[str]]:
+    """Return the tags of each film that MIN_FILMS or more films have."""
+    tags = _tag_counts(catalog)
+    is_frequent = np.bincount(tags.indices, minlength=tags.shape[1]) >= MIN_FILMS
+    columns_of_films = np.split(tags.indices, tags.indptr[1:-1])
+    return [[catalog.tags.texts[column] for column in columns[is_frequent[columns]]] for columns in columns_of_films]
 
 
 def _count_values(films: Iterable[Sequence[str]]) -> sparse.csr_array:

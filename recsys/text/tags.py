@@ -1,9 +1,12 @@
 """The tags of the films of a catalogue: a matrix of films and tags, an index by word stem, and sentence vectors.
 
+The themes of films count as tags that were given often.
+
 Shapes: I films, W distinct tags.
 """
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +17,7 @@ from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder, films
 
 Encode = Callable[[Sequence[str], ProgressCallback], np.ndarray]  # n texts → (n, 384), rows of length 1
+THEME_STRENGTH = 0.6  # of a theme of a film to which nobody gave it as a tag
 MIN_FILMS = 3  # of a common tag; a tag of fewer films is often a private note of its author
 
 
@@ -51,40 +55,58 @@ def _strength(counts: sparse.csc_array) -> sparse.csc_array:
     return strength
 
 
+def _count_pairs(pairs: np.ndarray, shape: tuple[int, int]) -> sparse.csc_array:
+    """Return how often each pair (item, tag) is a row of `pairs`, as a matrix of the given shape (I, W)."""
+    return sparse.coo_array((np.ones(len(pairs), np.float32), (pairs[:, 0], pairs[:, 1])), shape=shape).tocsc()
+
+
 class TagTable:
     """The tags of the films of a catalogue.
 
     Attributes:
-        texts: The W distinct tags in alphabetical order. Elsewhere, a tag is its index in this list.
-        n_films: The number of films that have each tag, (W,).
-        strength: How much a film is about a tag, 0…1, (I, W), sparse; see `_strength`.
+        texts: The W distinct tags and themes in alphabetical order. Elsewhere, a tag is its index in this list.
+        n_films: The number of films that have each tag or theme, (W,).
+        n_tagged_films: The number of films to which users gave each tag, (W,).
+        strength: How much a film is about a tag, 0…1, (I, W), sparse; see `_strength`. A theme raises the strength s
+            of the tag of that name to 1 − (1 − s) · (1 − THEME_STRENGTH).
         by_phrase: Stems → tags that consist of exactly these stems, in this order.
         by_stem: Stem → tags that contain it.
     """
 
-    def __init__(self, catalog: Catalog, normalised: Sequence[str]) -> None:
+    def __init__(
+        self, catalog: Catalog, normalised: Sequence[str], themes: Mapping[int, Sequence[str]] | None = None
+    ) -> None:
         """Count how often each film has each tag.
 
         `normalised` has the normalised form of each of `catalog.tags.texts`. Tags with equal forms become one tag, and
-        tags with the form "" are left out.
+        tags with the form "" are left out. `themes` has the normalised themes of films by film id.
         """
-        self.texts = sorted(set(normalised) - {""})
+        themes = themes or {}
+        self.texts = sorted({*normalised, *itertools.chain.from_iterable(themes.values())} - {""})
         index_of = {text: index for index, text in enumerate(self.texts)}
         uses = catalog.tags  # each use has a film id and an index of `uses.texts`
-        item_of_use = np.array([catalog.item_of.get(movie, -1) for movie in uses.movie.tolist()], np.int64)
-        tag_of_use = np.array([index_of.get(normalised[index], -1) for index in uses.tag_index.tolist()], np.int64)
-        is_listed = (item_of_use >= 0) & (tag_of_use >= 0)
-        pairs = (item_of_use[is_listed], tag_of_use[is_listed])
-        ones = np.ones(is_listed.sum(), np.float32)
-        counts = sparse.coo_array((ones, pairs), shape=(len(catalog), len(self.texts))).tocsc()
-        self.n_films = np.diff(counts.indptr)
+        items = np.array([catalog.item_of.get(movie, -1) for movie in uses.movie.tolist()], np.int64)
+        tags = np.array([index_of.get(normalised[index], -1) for index in uses.tag_index.tolist()], np.int64)
+        is_listed = (items >= 0) & (tags >= 0)
+        shape = (len(catalog), len(self.texts))
+        counts = _count_pairs(np.column_stack([items, tags])[is_listed], shape)
+        theme_pairs = [
+            (item, index_of[theme])
+            for item, movie in enumerate(catalog.movie_ids.tolist())
+            for theme in set(themes.get(movie, ()))
+        ]
+        has_theme = _count_pairs(np.array(theme_pairs, np.int64).reshape(-1, 2), shape)
+        self.n_tagged_films = np.diff(counts.indptr)
+        self.n_films = np.diff((counts + has_theme).indptr)
         self.by_phrase: dict[tuple[str, ...], list[int]] = {}
         self.by_stem: dict[str, list[int]] = {}
         for index, text in enumerate(self.texts):
             self.by_phrase.setdefault(stems(text), []).append(index)
             for word_stem in set(stems(text)):
                 self.by_stem.setdefault(word_stem, []).append(index)
-        self.strength = _strength(self._sum_equal_phrases(counts))
+        tag_strength = _strength(self._sum_equal_phrases(counts))
+        theme_strength = THEME_STRENGTH * self._sum_equal_phrases(has_theme).minimum(1)
+        self.strength = (tag_strength + theme_strength - tag_strength * theme_strength).tocsc()
 
     def _sum_equal_phrases(self, counts: sparse.csc_array) -> sparse.csc_array:
         """Return the uses of each tag and of the tags with equal stems, (I, W): "dance" and "dancing" are one theme."""
@@ -95,11 +117,14 @@ class TagTable:
 
     @cached_property
     def common(self) -> np.ndarray:
-        """The tags that at least MIN_FILMS films have, ascending, (common tags,) int64."""
-        return np.flatnonzero(self.n_films >= MIN_FILMS)
+        """The tags that users gave to at least MIN_FILMS films, ascending, (common tags,) int64.
+
+        Themes do not count, so that the stored vectors of the common tags stay valid when the table of themes changes.
+        """
+        return np.flatnonzero(self.n_tagged_films >= MIN_FILMS)
 
     def is_common(self, phrase: tuple[str, ...], min_films: int = MIN_FILMS) -> bool:
-        """Return whether at least `min_films` films have a tag that consists of the stems `phrase`."""
+        """Return whether at least `min_films` films have a tag or theme that consists of the stems `phrase`."""
         return any(self.n_films[tag] >= min_films for tag in self.by_phrase.get(phrase, ()))
 
     def vectors(self, dataset: str, encode: Encode, report: ProgressCallback = no_progress) -> np.ndarray:

@@ -22,6 +22,15 @@ def test_enter_adds_the_best_match_and_the_focus_stays_in_the_box(address, tab):
         assert tab.locator(".st-key-search input").input_value() == ""
 
 
+def test_films_typed_faster_than_the_server_answers_are_all_added(address, tab):
+    tab.goto(address)
+    tab.locator(".st-key-search input").click()
+    for title in ("goodfellas", "lion king"):
+        tab.keyboard.type(title, delay=30)
+        tab.keyboard.press("Enter")
+    wait_for_texts(tab, ROWS, ["GoodFellas", "The Lion King"])
+
+
 def test_enter_adds_nothing_for_a_film_that_is_not_there(address, tab):
     tab.goto(f"{address}/?s=1")
     tab.locator(".st-key-search input").click()

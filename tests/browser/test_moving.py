@@ -151,6 +151,19 @@ def test_the_tour_by_keyboard_and_on_the_next_visit(address, tab):
     assert strip.count() == 0
 
 
+def test_on_a_phone_the_page_moves_to_the_films_of_a_step_of_the_tour(address, tab):
+    tab.set_viewport_size({"width": 390, "height": 844})
+    tab.goto(address)
+    tab.locator(".nr-tour").wait_for()
+    idle(tab)
+    tab.locator(".st-key-tour-next button").click()
+    in_view = (
+        "name => ((top) => top > 0 && top < innerHeight)(document.querySelector(name).getBoundingClientRect().top)"
+    )
+    tab.wait_for_function(in_view, arg=".st-key-picks")
+    assert tab.evaluate(in_view, ".st-key-tour")
+
+
 def test_axe_finds_nothing_serious_in_the_tour_and_on_a_phone_in_a_menu(address, tab):
     tab.goto(address)
     tab.locator(".nr-tour").wait_for()

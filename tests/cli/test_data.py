@@ -28,7 +28,7 @@ def test_the_list_names_every_set_with_its_licence(capsys):
     lines = capsys.readouterr().out.splitlines()[1:]
     assert [line.split()[0] for line in lines] == list(datasets.SETS)
     assert all("research only" in line for line in lines)
-    assert all(line.split()[5] == "no" for line in lines)
+    assert [line.split()[0] for line in lines if line.split()[5] == "yes"] == ["ml-latest-sample"]
 
 
 def test_the_list_shows_what_is_here(tmp_path, capsys):
@@ -36,7 +36,7 @@ def test_the_list_shows_what_is_here(tmp_path, capsys):
     capsys.readouterr()
     main(["data", "list"])
     lines = [line.split() for line in capsys.readouterr().out.splitlines()[1:]]
-    assert [line[0] for line in lines if line[5] == "yes"] == ["ml-1m"]
+    assert [line[0] for line in lines if line[5] == "yes"] == ["ml-latest-sample", "ml-1m"]
     assert next(line[1:4] for line in lines if line[0] == "ml-1m") == [
         "5",
         "5",

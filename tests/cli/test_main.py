@@ -21,7 +21,8 @@ from recsys.evaluation.protocols import PROTOCOLS, ProtocolError
 from recsys.jobs import queue
 from recsys.progress import Cancelled
 from recsys.ranking.ranking import ScoreError
-from recsys.studies.plans import COMPARISON_NAMES, PLANS
+from recsys.studies.comparisons import COMPARISONS
+from recsys.studies.plans import PLANS
 
 SMALL = shlex.split("--dim 16 --length 12 --epochs 4 --batch-size 32 --validate-every 1 --warmup-steps 5 --device cpu")
 
@@ -179,6 +180,15 @@ def test_a_command_line_that_makes_no_sense_is_refused_with_the_usage(capsys, co
     assert "usage: " in capsys.readouterr().err
 
 
+def test_wrong_arguments_of_a_subcommand_are_refused_with_its_usage(capsys):
+    with pytest.raises(SystemExit):
+        main(["data", "add"])
+    assert "-m recsys data add [-h]" in capsys.readouterr().err.splitlines()[-1]
+    with pytest.raises(SystemExit):
+        main(["data", "ad"])
+    assert "-m recsys data [-h] {list,get," in capsys.readouterr().err.splitlines()[-1]
+
+
 def test_every_command_is_listed_and_explained(capsys):
     with pytest.raises(SystemExit) as end:
         main(["--help"])
@@ -190,7 +200,7 @@ def test_every_command_is_listed_and_explained(capsys):
 def test_the_names_that_flags_take_are_those_of_the_tables():
     assert get_args(ProtocolName) == tuple(PROTOCOLS)
     assert get_args(ProtocolOrAll) == (*PROTOCOLS, ALL)
-    assert get_args(StudyName) == (*PLANS, *COMPARISON_NAMES)
+    assert get_args(StudyName) == (*PLANS, *COMPARISONS)
 
 
 LIGHT = [["--help"], ["jobs"], *([name, "--help"] for name in COMMANDS), ["experiment", "ties", "--help"]]

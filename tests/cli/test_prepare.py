@@ -4,6 +4,7 @@ from recsys.cli.main import main
 from recsys.data.download import DownloadError
 from recsys.serving import predictor
 from recsys.text import encoder
+from tests.artifacts import available_names
 from tests.models.conftest import words_as_vectors
 
 DATA = "ml-latest-sample"
@@ -18,7 +19,7 @@ def with_encoder(monkeypatch):
 
 def test_everything_that_needs_no_training_is_fitted(toy_home, with_encoder, capsys):
     assert main(["prepare"]) == 0
-    ready = {variant.name for variant in predictor.available_recommenders(DATA)}
+    ready = set(available_names(DATA))
     wanted = {
         one.name
         for one in predictor.all_recommenders()

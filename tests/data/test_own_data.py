@@ -56,6 +56,14 @@ def test_the_id_in_a_file_of_items_is_not_taken_from_a_description(header):
     assert checked.raw.films["title"].tolist() == ["Tea", "Soap"]
 
 
+@pytest.mark.parametrize(("event_id", "item_id"), [("2.0", "2"), ("2", "2.0"), ("2.0", "2.0"), ("02.0", "02.0")])
+def test_whole_numbers_with_a_zero_fraction_are_the_ids_of_the_item_file(event_id, item_id):
+    checked = check(f"user,item\n7.0,{event_id}\n7,{event_id}\n", f"item,title\n{item_id},Tea\n3.0,Soap\n")
+    assert checked.raw.films["title"].tolist() == ["Tea", "Soap"]
+    assert checked.counts["people"] == 1
+    assert "item_id" in checked.raw.films if event_id == "02.0" else checked.raw.movie.tolist() == [2, 2]
+
+
 def test_without_times_the_order_of_the_rows_counts():
     dataset = add("bob soap\nann milk\nann tea\nbob tea\nann soap\n")
     assert histories(dataset) == ORDERED
@@ -76,6 +84,28 @@ def test_columns_are_found_by_name_or_said_by_name_or_place():
         check(moved)
     with pytest.raises(DataError, match="no column whom; choose one of: rating, time"):
         check(moved, user="whom")
+
+
+@pytest.mark.parametrize(
+    ("wanted", "column", "roles"),
+    [
+        ({"user": "product", "item": "3"}, "product", "person and as item"),
+        ({"rating": "time", "time": "2"}, "time", "rating and as time"),
+    ],
+)
+def test_a_column_cannot_have_two_roles(wanted, column, roles):
+    with pytest.raises(DataError, match=f"the column {column} of shop.csv is chosen as {roles}; choose two columns"):
+        check("rating;time;product;user\n5;10;tea;ann\n3;20;soap;ann\n", **wanted)
+
+
+@pytest.mark.parametrize("header", ["user,item,title\n", ""])
+def test_rows_joined_by_a_missing_quotation_mark_are_counted(header):
+    checked = check(header + 'ann,tea,Tea\nbob,tea,"Tea\nbob,soap,Soap\nann,soap,"Soap"\nann,milk,Milk\n')
+    assert checked.counts["rows"] == 3
+    assert checked.counts["multiline"] == 1
+    assert any("missing quotation mark joins several rows into one): 1" in str(text) for text in checked.messages)
+    quoted = check(header + 'ann,tea,"Tea, green"\nbob,tea,Tea\n')
+    assert not any("quotation mark" in str(text) for text in quoted.messages)
 
 
 def test_a_file_without_names_is_told_by_what_stands_in_it():

@@ -237,6 +237,15 @@ def test_a_split_by_user_holds_out_whole_users_and_asks_for_their_liked_films_in
     assert split.test.queries.users is None
 
 
+@pytest.mark.parametrize(("disliked", "liked"), [(3.5, 5), (7.5, 10), (0, 1), (70, 100)])
+def test_liked_films_have_at_least_four_fifths_of_the_highest_rating(disliked, liked):
+    whole = toys.cycle(n_items=30, n_users=100, length=24)
+    ratings = np.where(whole.interactions.item % 2, liked, disliked).astype(np.float32)
+    split = by_user(replace(whole, interactions=replace(whole.interactions, rating=ratings)))
+    assert {*np.concatenate(split.test.queries.histories) % 2} == {1}
+    assert ("highest rating" in split.description.get("users", "")) == (liked != 5)
+
+
 def test_without_different_stars_all_films_are_liked_and_too_few_of_them_are_an_error():
     whole = toys.cycle(n_items=30, n_users=60, length=24)
     assert {len(history) for history in by_user(whole).test.queries.histories} == {23}

@@ -281,6 +281,23 @@ def test_a_result_that_does_not_tell_times_and_ratings_yet_is_added_to():
     assert found["data_sha256"] == CYCLE.full_fingerprint
 
 
+def test_seeds_can_be_added_to_a_result_that_lacks_a_list_metric():
+    for seed in (1, 4):
+        train(seed)
+    document = evaluate("trained", CYCLE, seeds=[1])
+    del document["seeds"][0]["beyond"]["gini@10"]
+    results.write(document, results.ranks("cycle", "full", "trained"))
+    assert "gini@10" not in evaluate("trained", CYCLE, seeds=[4], add=True)["beyond"]
+    # the seed with all metrics comes first
+    evaluate("trained", CYCLE, seeds=[4])
+    document = results.load("cycle", "full", "trained")
+    del document["seeds"][0]["beyond"]["gini@10"]
+    results.write(document, results.ranks("cycle", "full", "trained"))
+    beyond = evaluate("trained", CYCLE, seeds=[1], add=True)["beyond"]
+    assert "gini@10" not in beyond
+    assert "coverage@10" in beyond
+
+
 def test_figures_on_validation_are_added_to_nothing():
     for seed in (0, 1):
         train(seed)
@@ -491,7 +508,7 @@ def test_users_of_one_item_each_end_in_a_sentence_under_every_protocol(protocol)
 @pytest.mark.parametrize("protocol", list(PROTOCOLS))
 def test_a_model_without_numbers_ends_in_a_sentence_and_leaves_no_result(monkeypatch, protocol, bad):
     monkeypatch.setattr(fakes.Counts, "score", lambda self, queries: np.full((len(queries), 30), bad, np.float32))
-    with pytest.raises(RecsysError, match="train it again with a lower learning rate"):
+    with pytest.raises(RecsysError, match="train it again with other settings"):
         evaluate("counts", SPANNING, protocol)
     assert results.available() == []
 

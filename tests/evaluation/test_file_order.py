@@ -31,9 +31,9 @@ def world(key, n_users=80, films=20, per_second=4, seed=0):
     for user in range(n_users):
         seconds = rng.permutation(FILMS)[:films].reshape(-1, per_second)
         histories.append(np.concatenate([one[np.argsort(key(user, one), kind="stable")] for one in seconds]))
-    made = toys.dataset(histories, FILMS)
-    time = 1_000_000_000 + np.arange(len(made.interactions)) // per_second * 60
-    return replace(made, interactions=replace(made.interactions, timestamp=time))
+    dataset = toys.dataset(histories, FILMS)
+    time = 1_000_000_000 + np.arange(len(dataset.interactions)) // per_second * 60
+    return replace(dataset, interactions=replace(dataset.interactions, timestamp=time))
 
 
 def bucket(items, size):
@@ -69,37 +69,39 @@ def test_perls_hash_is_that_of_its_source():
 
 @pytest.mark.parametrize(("key", "name"), [(by_hash, "hash"), (by_id, "ascending"), (at_random, None)])
 def test_the_order_of_a_file_is_recognised(key, name):
-    made = world(key)
-    found = detect(made, ConsecutivePairs.from_dataset(made))
-    assert (found.name if found else None) == name
+    dataset = world(key)
+    order = detect(dataset, ConsecutivePairs.from_dataset(dataset))
+    assert (order.name if order else None) == name
 
 
 def test_once_drawn_no_order_is_left():
-    made = shuffle_ties(world(by_hash), 0)
-    assert detect(made, ConsecutivePairs.from_dataset(made)) is None
+    dataset = shuffle_ties(world(by_hash), 0)
+    assert detect(dataset, ConsecutivePairs.from_dataset(dataset)) is None
 
 
 def test_without_ties_there_is_no_order_to_speak_of():
-    made = toys.cycle()
-    assert detect(made, ConsecutivePairs.from_dataset(made)) is None
+    dataset = toys.cycle()
+    assert detect(dataset, ConsecutivePairs.from_dataset(dataset)) is None
 
 
 def test_the_sizes_of_the_tables_follow_from_the_films():
-    made = world(by_hash, films=40)
-    order = hash_order(made, ConsecutivePairs.from_dataset(made))
-    assert [order.table_sizes[table] for table in order.user_table] == [size_of(user) for user in range(made.n_users)]
+    dataset = world(by_hash, films=40)
+    order = hash_order(dataset, ConsecutivePairs.from_dataset(dataset))
+    assert [order.table_sizes[table] for table in order.user_table] == [
+        size_of(user) for user in range(dataset.n_users)
+    ]
 
 
 def test_where_no_table_explains_a_person_its_size_stays():
-    made = world(at_random)
-    hashes = np.array([perl_hash(str(movie)) for movie in made.catalog.movie_ids])
-    assert (fit_table_sizes(hashes, ConsecutivePairs.from_dataset(made), made.n_users) == 8).all()
+    dataset = world(at_random)
+    hashes = np.array([perl_hash(str(movie)) for movie in dataset.catalog.movie_ids])
+    assert (fit_table_sizes(hashes, ConsecutivePairs.from_dataset(dataset), dataset.n_users) == 8).all()
 
 
 def test_neighbours_are_of_one_person_and_know_whether_they_share_a_second():
-    made = toys.dataset([[0, 1, 2, 3, 4], [5, 6]], n_items=7)
+    dataset = toys.dataset([[0, 1, 2, 3, 4], [5, 6]], n_items=7)
     time = np.array([1, 1, 2, 3, 4, 4, 4])  # the second person begins in the second in which the first one ends
-    pairs = ConsecutivePairs.from_dataset(replace(made, interactions=replace(made.interactions, timestamp=time)))
+    pairs = ConsecutivePairs.from_dataset(replace(dataset, interactions=replace(dataset.interactions, timestamp=time)))
     assert pairs.item.tolist() == [0, 1, 2, 3, 5]
     assert pairs.following.tolist() == [1, 2, 3, 4, 6]
     assert pairs.is_tied.tolist() == [True, False, False, False, True]
@@ -107,36 +109,36 @@ def test_neighbours_are_of_one_person_and_know_whether_they_share_a_second():
 
 
 def test_pairs_with_some_rating_can_be_left_out():
-    made = toys.dataset([[0, 1, 2, 3]], n_items=4)
-    made = replace(made, interactions=replace(made.interactions, rating=np.array([4, 3, 4, 4], np.float32)))
-    pairs = ConsecutivePairs.from_dataset(made, without_rating=3)
+    dataset = toys.dataset([[0, 1, 2, 3]], n_items=4)
+    dataset = replace(dataset, interactions=replace(dataset.interactions, rating=np.array([4, 3, 4, 4], np.float32)))
+    pairs = ConsecutivePairs.from_dataset(dataset, without_rating=3)
     assert list(zip(pairs.item, pairs.following, strict=True)) == [(2, 3)]  # 0 and 2 are no neighbours
 
 
 def test_films_of_one_second_never_go_back_and_the_others_do_as_often_as_not():
-    made = world(by_id, n_users=400)
-    same = descending_shares(ascending_order(made), ConsecutivePairs.from_dataset(made))["same second"]
+    dataset = world(by_id, n_users=400)
+    same = descending_shares(ascending_order(dataset), ConsecutivePairs.from_dataset(dataset))["same second"]
     assert same == 0
     single = world(by_id, n_users=400, per_second=1)
     alone = descending_shares(ascending_order(single), ConsecutivePairs.from_dataset(single))["alone"]
     assert alone == pytest.approx(0.5, abs=0.03)
-    found = histogram(ascending_order(made), ConsecutivePairs.from_dataset(made))
-    assert sum(found["same second"]) == pytest.approx(1, abs=1e-3)
-    assert sum(found["same second"][: DISTANCE_BINS // 2]) == 0
-    assert found["alone"] == [0.0] * DISTANCE_BINS
+    shares = histogram(ascending_order(dataset), ConsecutivePairs.from_dataset(dataset))
+    assert sum(shares["same second"]) == pytest.approx(1, abs=1e-3)
+    assert sum(shares["same second"][: DISTANCE_BINS // 2]) == 0
+    assert shares["alone"] == [0.0] * DISTANCE_BINS
 
 
 def test_the_rule_prefers_films_a_little_further_on_and_says_nothing_once_the_order_is_drawn():
-    made = world(by_id, n_users=2000, films=12)
-    order, ask = ascending_order(made), Queries([np.array([20])], np.array([0]))
-    scores = OrderRule.learn(order, LEAVE_ONE_OUT(made).train).score(ask)[0]
+    dataset = world(by_id, n_users=2000, films=12)
+    order, ask = ascending_order(dataset), Queries([np.array([20])], np.array([0]))
+    scores = OrderRule.learn(order, LEAVE_ONE_OUT(dataset).train).score(ask)[0]
     assert scores.shape == (FILMS,)
     assert scores[25] > 0 > scores[15]  # in a second one only goes forwards
-    drawn = OrderRule.learn(order, shuffle_ties(made, 0)).score(ask)[0]
+    drawn = OrderRule.learn(order, shuffle_ties(dataset, 0)).score(ask)[0]
     assert np.abs(drawn[[10, 15, 25, 30]]).max() < 0.15 < scores[25]
 
 
 def test_a_hidden_film_is_tied_where_it_shares_its_second_with_the_film_before():
-    made = toys.dataset([[0, 1, 2], [3, 4, 5]], n_items=6)
-    made = replace(made, interactions=replace(made.interactions, timestamp=np.array([1, 2, 2, 1, 1, 2])))
-    assert tied_targets(made, LEAVE_ONE_OUT(made).test).tolist() == [True, False]
+    dataset = toys.dataset([[0, 1, 2], [3, 4, 5]], n_items=6)
+    dataset = replace(dataset, interactions=replace(dataset.interactions, timestamp=np.array([1, 2, 2, 1, 1, 2])))
+    assert tied_targets(dataset, LEAVE_ONE_OUT(dataset).test).tolist() == [True, False]

@@ -5,6 +5,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from recsys.data.dataset import Queries
 from recsys.evaluation import list_metrics
 from recsys.evaluation.list_metrics import calibration, probabilities_by_rank, reliability, target_share_by_rank
+from recsys.evaluation.metric_texts import LIST_METRICS
 from recsys.text.films import genre_vectors
 from tests import toys
 from tests.serving.given import Given
@@ -19,6 +20,11 @@ def test_measures_of_three_lists_worked_by_hand():
     assert found["diversity@2"] == pytest.approx((1 + 0 + 0) / 3)
     assert found["popularity@2"] == pytest.approx((3 * 4 + 2 + 1 + 1) / 6)
     assert found["gini@2"] == pytest.approx((-4 * 0 - 2 * 1 + 0 * 1 + 2 * 1 + 4 * 3) / (5 * 6))
+
+
+def test_every_list_metric_has_texts():
+    train = toys.dataset([range(12)], n_items=12)
+    assert list(list_metrics.beyond_accuracy(np.arange(10)[None], train)) == list(LIST_METRICS)
 
 
 def test_an_item_nobody_watched_is_as_surprising_as_one_watched_once():

@@ -1,3 +1,5 @@
+"""Tests of the leaderboards and commands of `report`."""
+
 import json
 import re
 
@@ -21,13 +23,13 @@ def keep(variant, ranks, dataset="ml-1m", **more):
 
 
 def rows(text):
-    """The rows of the first table by their first cell."""
+    """Return the rows of the first table by their first cell."""
     table = re.search(r"(^\|.*\n?)+", text, re.MULTILINE)[0].splitlines()
     cells = [[cell.strip() for cell in line.strip("|").split(" | ")] for line in table]
     return {line[0]: dict(zip(cells[0], line, strict=False)) for line in cells[2:]}
 
 
-def test_a_row_holds_the_mean_its_interval_its_spread_and_the_count_of_seeds():
+def test_a_row_has_mean_interval_standard_deviation_and_number_of_seeds():
     keep("bert4rec", np.concatenate([RIGHT, WRONG]), interval={"ndcg@10": [0.4876, 0.5124]})
     row = rows(report.format_report())["bert4rec"]
     assert row["NDCG@10 (95 %)"] == ".5000 (.488–.512)"
@@ -44,7 +46,7 @@ def test_all_published_figures_have_rules_and_a_source(caplog):
     assert {name for figure in figures for name in figure} <= {"dataset", "protocol", *published_figures.COLUMNS}
 
 
-def test_published_figures_stand_beside_ours_with_their_rules():
+def test_published_figures_are_in_a_column_with_their_rules():
     keep("bert4rec", RIGHT)
     keep("markov", WRONG)
     table = rows(report.format_report())
@@ -52,12 +54,12 @@ def test_published_figures_stand_beside_ours_with_their_rules():
     assert table["markov"]["published NDCG@10"] == ""
 
 
-def test_figures_of_another_protocol_are_not_mixed_in():
+def test_published_figures_are_of_the_protocol_of_the_board():
     keep("bert4rec-paper", RIGHT, protocol="popularity-100")
     assert rows(report.format_report())["bert4rec-paper"]["published NDCG@10"] == ".4818 P"
 
 
-def test_what_cannot_be_told_from_the_best_is_marked():
+def test_recommenders_that_do_not_differ_from_the_best_are_marked():
     rng = np.random.default_rng(0)
     keep("best", rng.permutation(np.tile([1, 2, 3, 4], 100))[None])
     keep("as-good", rng.permutation(np.tile([1, 2, 3, 4], 100))[None])
@@ -67,7 +69,7 @@ def test_what_cannot_be_told_from_the_best_is_marked():
     assert marked == {list(table)[1]} < {"best", "as-good"}
 
 
-def test_machine_date_versions_and_rules_are_told():
+def test_machine_date_versions_and_rules_are_printed():
     keep("bert4rec", RIGHT)
     text = report.format_report()
     assert "## ml-1m, protocol full" in text
@@ -75,7 +77,7 @@ def test_machine_date_versions_and_rules_are_told():
     assert "Measured on a machine, cpu; 2026-01-02; torch 2.13. Fingerprint of the data: ffffffffffff." in text
 
 
-def test_what_lists_are_like_is_printed_where_it_was_measured():
+def test_list_metrics_are_printed_for_results_that_have_them():
     keep("bert4rec", RIGHT, beyond={"coverage@10": 0.25, "gini@10": 0.5}, calibration={"ece": 0.0125})
     keep("markov", WRONG)
     text = report.format_report()
@@ -84,17 +86,26 @@ def test_what_lists_are_like_is_printed_where_it_was_measured():
     assert "| markov | 0" not in text
 
 
-def test_the_figures_of_another_protocol_can_stand_beside():
+def test_list_metrics_that_a_result_lacks_are_empty_cells():
+    keep("markov", RIGHT, beyond={"coverage@10": 0.25})
+    keep("popular", WRONG, beyond={"coverage@10": 0.5, "gini@10": 0.5})
+    text = report.format_report()
+    assert "| top ten of | coverage | Gini | calibration error |" in text
+    assert "| markov | 0.25 |  |  |" in text
+    assert "| popular | 0.5 | 0.5 |  |" in text
+
+
+def test_results_of_another_protocol_are_a_column():
     keep("markov", RIGHT)
     keep("als", WRONG)
     keep("markov", WRONG, protocol="untied")
-    found = rows(report.format_report(["ml-1m"], ["full"], brief=True, other_protocol="untied"))
-    figures = {name: row["untied: NDCG@10 (95 %)"] for name, row in found.items()}
+    table = rows(report.format_report(["ml-1m"], ["full"], brief=True, other_protocol="untied"))
+    figures = {name: row["untied: NDCG@10 (95 %)"] for name, row in table.items()}
     assert figures == {
         "markov": rows(report.format_report(["ml-1m"], ["untied"]))["markov"]["NDCG@10 (95 %)"].rstrip(" ="),
         "als": "",
     }
-    assert found["markov"]["NDCG@10 (95 %)"] != figures["markov"]
+    assert table["markov"]["NDCG@10 (95 %)"] != figures["markov"]
     assert "untied" not in report.format_report(["ml-1m"], ["full"], brief=True)
 
 
@@ -104,7 +115,7 @@ def test_an_unknown_data_set_is_an_error_without_a_command():
     assert caught.value.command is None
 
 
-def test_only_what_is_asked_for_is_printed():
+def test_only_selected_boards_are_printed():
     keep("popular", RIGHT, dataset="ml-latest-sample")
     keep("popular", WRONG)
     keep("als", WRONG, protocol="time")
@@ -117,14 +128,14 @@ def test_only_what_is_asked_for_is_printed():
     assert sections == ["## ml-1m, protocol full", "## ml-1m, protocol time", "## ml-latest-sample, protocol full"]
 
 
-def test_without_results_there_is_a_command_that_makes_some():
+def test_without_results_the_error_has_a_command():
     with pytest.raises(
         results.ResultError, match=r"there are no results .*; run: .*-m recsys evaluate all --dataset ml-20m"
     ):
         report.format_report(["ml-20m"])
 
 
-def test_every_section_says_how_many_people_were_asked_and_that_few_are_too_few():
+def test_every_section_has_the_number_of_people_and_a_note_for_few_people():
     keep("popular", RIGHT)
     assert "Measured on 400 people.\n" in report.format_report()
     keep("popular", RIGHT[:, :199], protocol="time")
@@ -132,26 +143,26 @@ def test_every_section_says_how_many_people_were_asked_and_that_few_are_too_few(
     assert "Measured on 199 people. With fewer than 200 people, differences between recommenders are noise." in text
 
 
-def test_a_stale_result_beside_others_is_left_out_with_a_command_and_stops_nothing():
+def test_a_stale_result_is_skipped_with_a_command():
     world = toys.cycle()
     prepared.save(world, {})
     run.evaluate("counts", world)
     keep("trained", np.ones((1, 150), int), dataset="cycle")
-    said = []
-    assert list(rows(report.format_report(warn=lambda error: said.append(str(error))))) == ["counts"]
-    assert len(said) == 1
-    assert "evaluate trained --dataset cycle --protocol full" in said[0]
+    warnings = []
+    assert list(rows(report.format_report(warn=lambda error: warnings.append(str(error))))) == ["counts"]
+    assert len(warnings) == 1
+    assert "evaluate trained --dataset cycle --protocol full" in warnings[0]
     keep("counts", np.ones((1, 150), int), dataset="cycle")
     with pytest.raises(results.ResultError, match="evaluate all --dataset cycle --protocol full"):
-        report.format_report(warn=lambda error: said.append(str(error)))
+        report.format_report(warn=lambda error: warnings.append(str(error)))
 
 
-def test_results_of_a_protocol_that_is_gone_are_still_reported():
+def test_results_of_a_removed_protocol_are_reported():
     keep("popular", RIGHT, protocol="of-old")
     assert "## ml-1m, protocol of-old" in report.format_report()
 
 
-def test_codes_of_published_figures_are_explained_and_other_methods_are_not_set_equal():
+def test_codes_of_published_figures_are_explained():
     keep("bpr-mf", RIGHT)
     keep("bert4rec", RIGHT)
     text = report.format_report()
@@ -183,7 +194,7 @@ TRAINED = {"schedule": {"epochs": 2}}
 
 
 def lines(variant, protocol="full"):
-    """Commands without the way to Python."""
+    """Return the commands that reproduce a result, without the path of Python."""
     return short(report.reproduction_commands(results.load("toy", protocol, variant)))
 
 
@@ -191,7 +202,7 @@ def short(commands):
     return [command.partition("recsys ")[2] for command in commands]
 
 
-def test_what_was_trained_is_trained_again_seed_by_seed_and_then_measured():
+def test_a_trained_recommender_has_a_training_for_each_seed_and_an_evaluation():
     made_up.keep("sasrec", [[1, 2], [2, 1]], config=TRAINED)
     assert lines("sasrec") == [
         "train sasrec --dataset toy",
@@ -200,17 +211,17 @@ def test_what_was_trained_is_trained_again_seed_by_seed_and_then_measured():
     ]
 
 
-def test_whose_people_were_learnt_from_too_is_in_the_command():
+def test_the_additional_training_data_are_in_the_command():
     made_up.keep("sasrec", [[1, 2]], config=TRAINED, also="ml-1m")
     assert lines("sasrec")[0] == "train sasrec --dataset toy --also ml-1m"
 
 
-def test_what_is_fitted_on_first_use_is_only_measured():
+def test_a_recommender_without_training_is_only_evaluated():
     made_up.keep("popular", [[1, 2]])
     assert lines("popular") == ["evaluate popular --dataset toy --protocol full"]
 
 
-def test_a_protocol_with_a_split_of_its_own_names_it_in_training_too():
+def test_a_protocol_with_another_splitting_is_in_the_training_command():
     made_up.keep("sasrec", [[1, 2]], protocol="time", config=TRAINED)
     made_up.keep("sasrec", [[1, 2]], protocol="uniform-100", config=TRAINED)
     assert lines("sasrec", "time")[0] == "train sasrec --dataset toy --protocol time"
@@ -235,7 +246,7 @@ def test_recommenders_without_a_result_are_listed_with_the_commands_that_produce
 MIXED = {"members": ["sasrec", "popular"], "edges": []}
 
 
-def test_of_a_mixture_the_members_are_trained_seed_by_seed_and_with_the_same_people():
+def test_the_members_of_a_mixture_are_trained_for_each_seed():
     made_up.keep("popular", [[1, 2]])
     made_up.keep("sasrec", [[1, 2]], config=TRAINED, also="other")
     made_up.keep("hybrid", [[1, 2], [2, 1]], config=MIXED)

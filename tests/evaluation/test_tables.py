@@ -7,6 +7,7 @@ import pytest
 from recsys import paths
 from recsys.data.split import leave_one_out
 from recsys.evaluation import results, tables
+from recsys.evaluation.metric_texts import CALIBRATION_ERROR, LIST_METRICS
 from recsys.evaluation.significance import FEW_USERS
 from tests import toys
 from tests.artifacts import remove_ranks
@@ -32,7 +33,7 @@ def test_measures_of_an_old_result_without_intervals_are_unknown_and_not_zero():
     keep("popular", [[1, 2]])
     table = tables.leaderboard("toy", "full")
     assert table["ndcg@10"].item() > 0
-    assert table[[*tables.INTERVAL_COLUMNS, *tables.LIST_METRICS, tables.CALIBRATION_ERROR]].isna().all(axis=None)
+    assert table[[*tables.INTERVAL_COLUMNS, *LIST_METRICS, CALIBRATION_ERROR]].isna().all(axis=None)
 
 
 def test_measures_hold_what_a_result_tells_of_intervals_lists_and_confidence():
@@ -41,7 +42,7 @@ def test_measures_hold_what_a_result_tells_of_intervals_lists_and_confidence():
     document |= {"interval": {"mrr": [0.5, 0.75]}, "beyond": {"coverage@10": 0.25}, "calibration": {"ece": 0.125}}
     results.write(document, np.array([[1, 2]]))
     row = tables.leaderboard("toy", "full").iloc[0]
-    assert (row["low mrr"], row["high mrr"], row["coverage@10"], row[tables.CALIBRATION_ERROR]) == (
+    assert (row["low mrr"], row["high mrr"], row["coverage@10"], row[CALIBRATION_ERROR]) == (
         0.5,
         0.75,
         0.25,

@@ -1,4 +1,4 @@
-"""A network with a memory: counts that its scores are mixed with."""
+"""The memory of a network: its scores are mixed with the scores of counts."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def ndcg(scores, held_out):
 
 
 @pytest.mark.parametrize("name", ["sasrec-softmax", "bert4rec", "gsasrec", "gru4rec-ce"])
-def test_what_a_network_has_not_learnt_is_remembered(name):
+def test_an_untrained_network_with_memory_recommends_by_counts(name):
     """One epoch teaches next to nothing; that a film is followed by the next one has been counted."""
     split = leave_one_out(CIRCLE)
     model = with_memory(name, split)
@@ -40,17 +40,17 @@ def test_what_a_network_has_not_learnt_is_remembered(name):
     assert ndcg(model.score(split.test.queries), split.test) > 0.95
 
 
-def test_the_scores_are_the_networks_logits_and_two_counts_weighted():
+def test_scores_are_the_weighted_sum_of_logits_and_two_counts():
     split = leave_one_out(CIRCLE)
     model, queries = with_memory(split=split), split.test.queries[:5]
     followers = Markov(registry.get("markov").preset("toy")).fit(split.train)
     companions = Ease(
         EaseConfig(regularization=registry.get("ease").preset("toy").regularization, rank=count_memory.RANK)
     ).fit(split.train)
-    said = [model.network_scores(queries)]
-    said += [comparable_scores(counted, counted.score(queries)) for counted in (followers, companions)]
+    component_scores = [model.network_scores(queries)]
+    component_scores += [comparable_scores(counted, counted.score(queries)) for counted in (followers, companions)]
     weights = model.count_memory.length_weights.weights[1]  # the histories have 11 items
-    np.testing.assert_allclose(model.score(queries), np.tensordot(weights, said, 1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(model.score(queries), np.tensordot(weights, component_scores, 1), rtol=1e-4, atol=1e-5)
     assert (weights > 0).all()
 
 
@@ -82,37 +82,39 @@ def test_the_settings_of_a_run_are_those_that_are_tuned_for_the_data_set():
 def test_a_loaded_memory_scores_as_the_fitted_one_whatever_its_settings():
     """Two settings of the Markov chain matter when it scores."""
     configs, queries = CountConfigs(MarkovConfig(recent=2, history_decay=0.3)), Queries([np.array([3, 9, 14, 1])])
-    made = CountMemory(configs).fit(CIRCLE, None, None, RunOptions())
-    made.length_weights.set_weights(np.ones((3, 3), np.float32))
+    memory = CountMemory(configs).fit(CIRCLE, None, None, RunOptions())
+    memory.length_weights.set_weights(np.ones((3, 3), np.float32))
     again, network = CountMemory(), np.zeros((1, 20), np.float32)
-    assert made.state()["memory.followers.indices"].dtype == np.uint16
-    again.load_state(made.state(), 20)
-    np.testing.assert_array_equal(again.combine(network, queries), made.combine(network, queries))
+    assert memory.state()["memory.followers.indices"].dtype == np.uint16
+    again.load_state(memory.state(), 20)
+    np.testing.assert_array_equal(again.combine(network, queries), memory.combine(network, queries))
     older = {
-        name: array for name, array in made.state().items() if name not in ("memory.recent", "memory.history_decay")
+        name: array for name, array in memory.state().items() if name not in ("memory.recent", "memory.history_decay")
     }
     again.load_state(older, 20)  # such as the checkpoints that are shipped
 
 
-def test_of_each_item_a_few_followers_are_kept(monkeypatch):
+def test_the_number_of_followers_of_an_item_is_limited(monkeypatch):
     monkeypatch.setattr(count_memory, "MAX_TRANSITIONS", 3)
-    made = CountMemory().fit(CIRCLE, None, None, RunOptions())
-    assert np.diff(made.markov.transitions.indptr).max() == 3
-    assert made.markov.transitions[[4], [5]] > 0
+    memory = CountMemory().fit(CIRCLE, None, None, RunOptions())
+    assert np.diff(memory.markov.transitions.indptr).max() == 3
+    assert memory.markov.transitions[[4], [5]] > 0
 
 
-def test_a_counted_answer_that_is_mostly_wrong_is_not_listened_to():
-    """The network is told what the held-out items are; what is counted speaks against it."""
+def test_counts_that_contradict_the_validation_data_get_low_weights():
+    """The network gives the targets high scores. The targets contradict the counts."""
     rng, split = np.random.default_rng(0), leave_one_out(CIRCLE)
-    targets = np.array([rng.choice(np.setdiff1d(np.arange(20), own)) for own in split.valid.queries.histories])
-    answers = {tuple(own): target for own, target in zip(split.valid.queries.histories, targets, strict=True)}
+    targets = np.array([rng.choice(np.setdiff1d(np.arange(20), history)) for history in split.valid.queries.histories])
+    answers = {tuple(history): target for history, target in zip(split.valid.queries.histories, targets, strict=True)}
 
     def network(queries):
-        return np.array([5.0 * (np.arange(20) == answers.get(tuple(own), -1)) for own in queries.histories], np.float32)
+        return np.array(
+            [5.0 * (np.arange(20) == answers.get(tuple(history), -1)) for history in queries.histories], np.float32
+        )
 
-    made = CountMemory().fit(split.train, HeldOut(split.valid.queries, targets), network, RunOptions())
-    assert made.length_weights.weights[1, 0] > 1
-    assert made.length_weights.weights[1, 1] < 0.2
+    memory = CountMemory().fit(split.train, HeldOut(split.valid.queries, targets), network, RunOptions())
+    assert memory.length_weights.weights[1, 0] > 1
+    assert memory.length_weights.weights[1, 1] < 0.2
 
 
 def test_companions_have_fewer_ranks_on_a_large_catalogue(monkeypatch):
@@ -121,12 +123,12 @@ def test_companions_have_fewer_ranks_on_a_large_catalogue(monkeypatch):
     monkeypatch.setattr(count_memory, "MANY_ITEMS", 20)
     assert CountMemory().fit(CIRCLE, None, None, RunOptions()).ease.weights.shape == (20, 10)
     monkeypatch.setattr(count_memory, "MANY_ITEMS", 19)
-    made = CountMemory().fit(CIRCLE, None, None, RunOptions())
-    assert made.ease.weights.shape == (20, 4)
+    memory = CountMemory().fit(CIRCLE, None, None, RunOptions())
+    assert memory.ease.weights.shape == (20, 4)
     queries, network = Queries([np.array([3, 4])]), np.zeros((1, 20), np.float32)
     again = CountMemory()
-    again.load_state(made.state(), 20)
-    np.testing.assert_array_equal(again.combine(network, queries), made.combine(network, queries))
+    again.load_state(memory.state(), 20)
+    np.testing.assert_array_equal(again.combine(network, queries), memory.combine(network, queries))
 
 
 @pytest.mark.parametrize("missing", ["memory.pool", "memory.followers.counts", "memory.companions.weights"])
@@ -137,17 +139,17 @@ def test_a_state_without_its_memory_is_refused(missing):
         registry.get("sasrec-softmax").model(model.config).load_state(state, 20)
 
 
-def test_it_promises_a_probability_whatever_the_loss():
+def test_a_network_with_memory_has_probabilities_for_every_loss():
     model = with_memory("gsasrec")
     assert model.has_probabilities
     assert not registry.get("gsasrec").model().has_probabilities
     seen = np.array([3, 7])
-    found = Ranking.from_scores(model.score(Queries([seen]))[0], seen, model.log_probabilities)
-    assert found.probabilities(np.arange(20)).sum() == pytest.approx(1)
+    ranking = Ranking.from_scores(model.score(Queries([seen]))[0], seen, model.log_probabilities)
+    assert ranking.probabilities(np.arange(20)).sum() == pytest.approx(1)
 
 
 @pytest.mark.parametrize(("name", "has_probabilities"), [("gsasrec", False), ("sasrec-softmax", True)])
-def test_without_validation_it_promises_no_more_than_the_network(name, has_probabilities):
+def test_without_validation_data_a_memory_has_the_probabilities_of_the_network(name, has_probabilities):
     model = with_memory(name, valid=False)
     again = registry.get(name).model(model.config)
     again.load_state(model.state(), 20)
@@ -164,7 +166,7 @@ def test_without_validation_it_promises_no_more_than_the_network(name, has_proba
     assert not network.is_fitted_on_validation
 
 
-def test_of_each_row_the_highest_are_kept():
+def test_the_highest_values_of_each_row_are_kept():
     rows = np.array([[0, 5, 1, 3], [2, 0, 0, 0], [0, 0, 0, 0], [4, 1, 6, 5]], np.float32)
     kept = count_memory.top_per_row(sparse.csr_array(rows), 2).toarray()
     np.testing.assert_array_equal(kept, [[0, 5, 0, 3], [2, 0, 0, 0], [0, 0, 0, 0], [0, 0, 6, 5]])

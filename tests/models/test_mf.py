@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from recsys.data.dataset import Queries
+from recsys.data.dataset import DataError, Queries
 from recsys.errors import MissingLibraryError
 from recsys.models.mf import Als, AlsConfig, BprMf, BprMfConfig
 from recsys.models.registry import RECOMMENDERS
@@ -73,6 +73,18 @@ def test_bpr_folds_in_by_one_newton_step_on_its_criterion():
     hessian = [(gradient(m, all_films) - gradient(-m, all_films)) / 2e-2 for m in 1e-2 * np.eye(2)]
     person = -np.linalg.solve(hessian, gradient(np.zeros(2), some))
     np.testing.assert_allclose(model.score(Queries([some]))[0], films @ person, rtol=1e-3, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("model", "world", "advice"),
+    [
+        (Als(AlsConfig(factors=64, regularization=0)), toys.dataset([[0, 1]], 2), "a higher regularization"),
+        (BprMf(BprMfConfig(factors=4, regularization=1e6)), toys.cycle(), "lr 0.05 and regularization 0.003"),
+    ],
+)
+def test_a_fit_without_finite_factors_names_the_settings_to_change(model, world, advice):
+    with pytest.raises(DataError, match=advice):
+        model.fit(world)
 
 
 def test_the_factors_are_the_item_embeddings(model):

@@ -107,6 +107,20 @@ def test_a_user_without_common_films_is_no_neighbour():
     np.testing.assert_allclose(scores[1], 4 * 5 / np.sqrt(41), rtol=1e-5)
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("centred", [False, True])
+def test_a_user_with_ratings_of_0_only_is_no_neighbour(centred):
+    world = rated(RATINGS)
+    last_user = world.interactions.user == 3
+    with_zeros = replace(world, interactions=replace(world.interactions, rating=world.interactions.rating * ~last_user))
+    model = UserKnn(replace(LITERAL, neighbours=4, centred=centred)).fit(with_zeros)
+    without_user = UserKnn(replace(LITERAL, neighbours=3, centred=centred)).fit(rated(RATINGS[:3]))
+    queries = Queries([np.array([0, 1]), np.array([3])])
+    scores, expected = model.score(queries) - model.base, without_user.score(queries) - without_user.base
+    np.testing.assert_allclose(scores, expected, rtol=1e-5, atol=1e-6)
+    assert np.isfinite(model.predicted_ratings(queries)).all()
+
+
 def test_chunks_of_queries_do_not_change_scores(monkeypatch):
     model = UserKnn().fit(toys.checkerboard())
     histories = [[user] for user in range(30)]

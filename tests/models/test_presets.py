@@ -59,6 +59,26 @@ def test_a_tuned_data_set_keeps_its_settings_if_it_is_prepared(sizes):
     assert registry.get("bert4rec").preset("ml-1m") == registry.get("bert4rec").preset("")
 
 
+@pytest.mark.parametrize(
+    ("name", "tuned_sets"),
+    [
+        ("bert4rec", presets.TUNED),
+        ("ncf", ("ml-100k", "ml-1m")),
+        ("transrec", ("ml-100k", "ml-1m")),
+        ("narm", ()),
+        ("stamp", ()),
+        ("mult-vae", ()),
+    ],
+)
+def test_a_preset_is_tuned_only_for_the_data_sets_of_its_tuning(name, tuned_sets):
+    names = (*presets.TUNED, "club", "")
+    assert tuple(dataset for dataset in names if registry.get(name).has_tuned_preset(dataset)) == tuned_sets
+
+
+def test_untuned_recommenders_exist():
+    assert set(presets.UNTUNED) <= set(registry.RECOMMENDERS)
+
+
 @pytest.mark.parametrize(("name", "ablated"), ABLATED.items())
 def test_an_ablation_has_the_settings_of_the_whole_network(name, ablated):
     for dataset in presets.TUNED:

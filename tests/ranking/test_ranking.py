@@ -117,7 +117,7 @@ def test_rank_ties_last_refuses_an_item_that_is_not_listed():
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 @pytest.mark.parametrize("hidden", [None, np.array([0])])
 def test_scores_that_are_no_numbers_are_refused_even_where_they_would_be_hidden(bad, hidden):
-    with pytest.raises(ScoreError, match="train it again with a lower learning rate"):
+    with pytest.raises(ScoreError, match="train it again with other settings"):
         Ranking.from_scores(np.array([bad, 1.0, 2.0]), hidden)
 
 

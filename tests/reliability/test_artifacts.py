@@ -53,7 +53,9 @@ name = datasets.DEFAULT_DATASET
 dataset = datasets.ensure(name)
 loaded = [datasets.get(name), datasets.load(name), themes.open_index(dataset)]
 loaded.append(films.stored_film_vectors(name, dataset.catalog))
-for variant in predictor.available_recommenders(name):
+for variant in predictor.all_recommenders():
+    if not predictor.is_available(variant.name, name):
+        continue
     ready = predictor.load(variant.name, dataset)
     loaded += [ready, tsne.load_points(ready)]
 for protocol in {protocol for data, protocol in results.available() if data == name}:

@@ -13,6 +13,7 @@ from recsys.data import datasets
 from recsys.paths import REPOSITORY
 from recsys.serving import predictor
 from recsys.serving.recommend import Request, recommend
+from tests.artifacts import available_names
 
 pytestmark = pytest.mark.reliability
 
@@ -57,7 +58,7 @@ def test_eight_threads_get_the_answers_of_a_single_thread(sample_home, record_pr
     dataset = datasets.load(datasets.DEFAULT_DATASET)
     requests = [Request(tuple(history.tolist())) for history in dataset.histories[:N_REQUESTS]]
     names = [
-        *(variant.name for variant in predictor.available_recommenders(dataset.name)),
+        *available_names(dataset.name),
         predictor.FALLBACK,
         "markov",
     ]

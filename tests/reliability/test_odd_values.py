@@ -12,7 +12,7 @@ from tests.pages.conftest import SCRIPTS, app_home, trained_home, visit  # noqa:
 
 VALUES = ["", "none", "-1", "NaN", "1e999", "<script>", "../../etc/passwd", "\x00", "١", "9" * 10_000]
 VALUES += ["~".join("ab" * 500), ["popular", "popular"]]
-PARAMETERS = ["s", "not", "data", "with", "unknown", *(parameter.name for parameter in url.URL_PARAMS)]
+PARAMETERS = ["s", "not", "order", "data", "with", "unknown", *(parameter.name for parameter in url.URL_PARAMS)]
 SCORES = st.lists(st.floats(width=32), min_size=6, max_size=30)
 
 

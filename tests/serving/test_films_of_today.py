@@ -7,6 +7,7 @@ from recsys.serving import predictor
 from recsys.serving.history import parse_titles
 from recsys.serving.recommend import Request, recommend
 from recsys.serving.search.search import TitleIndex
+from tests.artifacts import available_names
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def test_recent_films_are_answered_with_recent_films_of_their_genres(first_set, 
 
 
 def test_the_networks_that_come_with_the_set_belong_to_it(first_set):
-    shipped = {variant.name for variant in predictor.available_recommenders(first_set.name)}
+    shipped = set(available_names(first_set.name))
     assert {"bert4rec", "sasrec-softmax", "gsasrec", "gru4rec-ce"} <= shipped
     for name in shipped:
         from recsys import checkpoints

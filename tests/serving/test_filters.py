@@ -20,50 +20,52 @@ YEARS = [1990, 1995, 2000, None, 2005, 1995]
 @pytest.fixture
 def genre_films():
     """Six films; film 0 was watched six times, film 1 five times … film 5 once."""
-    made = toys.dataset([range(6 - user) for user in range(6)], n_items=6)
-    movies = made.catalog.movies.assign(genres=GENRES, year=pd.array(YEARS, dtype="Int64"))
-    return replace(made, catalog=Catalog(movies, movies.iloc[:0]))
+    dataset = toys.dataset([range(6 - user) for user in range(6)], n_items=6)
+    movies = dataset.catalog.movies.assign(genres=GENRES, year=pd.array(YEARS, dtype="Int64"))
+    return replace(dataset, catalog=Catalog(movies, movies.iloc[:0]))
 
 
-def passing(genre_films, history=(), **wishes):
-    return np.flatnonzero(filters.allowed_mask(filters.film_features(genre_films), Filters(**wishes), history)).tolist()
+def passing(genre_films, history=(), **settings):
+    return np.flatnonzero(
+        filters.allowed_mask(filters.film_features(genre_films), Filters(**settings), history)
+    ).tolist()
 
 
-def test_without_a_wish_every_film_passes(genre_films):
+def test_without_filters_every_film_passes(genre_films):
     assert passing(genre_films) == [0, 1, 2, 3, 4, 5]
     assert Filters().active == []
 
 
-def test_only_wishes_that_refuse_a_film_are_narrow():
-    assert not Filters().restricts
-    assert not Filters(hide_seen=False, diversity=0.5).restricts
-    for wish in (
+def test_only_filters_that_exclude_films_count_as_such():
+    assert not Filters().excludes_films
+    assert not Filters(hide_seen=False, diversity=0.5).excludes_films
+    for setting in (
         {"years": (1, 2)},
         {"genres": ("A",)},
         {"excluded_genres": ("A",)},
         {"popularity": "mainstream"},
         {"released_by_last_film": True},
     ):
-        assert Filters(**wish).restricts
+        assert Filters(**setting).excludes_films
 
 
-def test_years_are_inclusive_and_a_film_without_one_stays_out(genre_films):
+def test_years_are_inclusive_and_films_without_a_year_are_excluded(genre_films):
     assert passing(genre_films, years=(1995, 2000)) == [1, 2, 5]
     assert passing(genre_films, years=(1900, 2100)) == [0, 1, 2, 4, 5]
 
 
-def test_genres_are_wanted_any_of_them_and_unwanted_all_of_them(genre_films):
+def test_a_film_needs_one_of_the_genres_and_none_of_the_excluded_genres(genre_films):
     assert passing(genre_films, genres=("Drama", "Horror")) == [1, 2, 3]
     assert passing(genre_films, excluded_genres=("Drama", "Horror")) == [0, 4, 5]
     assert passing(genre_films, genres=("Comedy",), excluded_genres=("Drama",)) == [0, 5]
 
 
-def test_a_genre_that_the_set_lacks_is_nobodys(genre_films):
+def test_no_film_has_a_genre_that_the_data_set_lacks(genre_films):
     assert passing(genre_films, genres=("Western",)) == []
     assert passing(genre_films, excluded_genres=("Western",)) == [0, 1, 2, 3, 4, 5]
 
 
-def test_original_languages_are_those_of_the_table_and_others_count_as_english(genre_films, monkeypatch):
+def test_films_outside_the_table_of_languages_count_as_english(genre_films, monkeypatch):
     monkeypatch.setattr(filters, "original_languages", lambda name: {100: "fr", 101: "ko", 103: "fr"})
     assert passing(genre_films, languages=("fr",)) == [0, 3]
     assert passing(genre_films, languages=("fr", "ko")) == [0, 1, 3]
@@ -71,8 +73,6 @@ def test_original_languages_are_those_of_the_table_and_others_count_as_english(g
     assert passing(genre_films, languages=("uk",)) == []
     features = filters.film_features(genre_films)
     assert {code: len(items) for code, items in features.languages.items()} == {"fr": 2, "ko": 1, "en": 3}
-    blocked = filters.blocking_filters(features, Filters(languages=("uk",)), ())
-    assert blocked == ["languages"]
 
 
 def test_a_set_without_languages_or_details_has_no_such_features(genre_films):
@@ -87,7 +87,7 @@ def test_countries_are_those_of_the_film_details(genre_films):
     assert passing(enriched, countries=("Italy",)) == [0, 2]
 
 
-def test_how_well_known_a_film_is_goes_by_the_share_of_films_watched_more_often(genre_films):
+def test_popularity_is_the_share_of_films_that_are_watched_more_often(genre_films):
     assert filters.film_features(genre_films).popularity_percentile == pytest.approx(np.arange(6) / 6)
     assert passing(genre_films, popularity="mainstream") == [0]  # 0 of 6 films are watched more often
     assert passing(genre_films, popularity="well known") == [0, 1]  # 1 of 6 is less than a fifth
@@ -101,20 +101,10 @@ def test_films_watched_equally_often_are_equally_well_known():
     )
 
 
-def test_nothing_newer_than_the_last_film_that_has_a_year(genre_films):
+def test_films_newer_than_the_last_film_with_a_year_are_excluded(genre_films):
     assert passing(genre_films, [4, 1], released_by_last_film=True) == [0, 1, 5]
     assert passing(genre_films, [1, 3], released_by_last_film=True) == [0, 1, 5]  # film 3 has none
     assert passing(genre_films, [], released_by_last_film=True) == [0, 1, 2, 3, 4, 5]
-
-
-def test_the_filter_to_loosen_is_the_one_that_stands_alone_in_the_way(genre_films):
-    wishes = Filters(years=(2000, 2005), genres=("Comedy",))
-    known = filters.film_features(genre_films)
-    assert not filters.allowed_mask(known, wishes, []).any()
-    assert filters.blocking_filters(known, wishes, []) == ["years", "genres"]
-    assert filters.blocking_filters(known, wishes, [0, 1], [5]) == ["genres"]  # no comedy is left
-    assert filters.blocking_filters(known, replace(wishes, hide_seen=False), [0, 1], [5]) == ["years", "genres"]
-    assert filters.blocking_filters(known, wishes, [0, 1, 2, 3, 4, 5]) == []
 
 
 def test_a_catalogue_without_films_or_years_has_facts_too():
@@ -122,11 +112,11 @@ def test_a_catalogue_without_films_or_years_has_facts_too():
     assert (empty.year_range, empty.genres) == ((0, 0), ())
 
 
-def test_the_span_of_years_leaves_out_what_is_unknown(genre_films):
+def test_the_range_of_years_ignores_unknown_years(genre_films):
     assert filters.film_features(genre_films).year_range == (1990, 2005)
 
 
-def test_mmr_trades_relevance_for_difference_as_worked_by_hand(genre_films):
+def test_mmr_equals_a_calculation_by_hand(genre_films):
     # Relevance 1, 0.8, 0.4, 0; films 0 and 5 are alike (1), film 1 is half a comedy (1/√2), film 3 is like no other.
     items, scores = np.array([0, 5, 1, 3]), np.array([5.0, 4.0, 2.0, 0.0])
     likeness = filters.genre_similarity(filters.film_features(genre_films).genre_matrix[items])
@@ -143,14 +133,14 @@ def test_mmr_trades_relevance_for_difference_as_worked_by_hand(genre_films):
     diversity=st.floats(0, 1),
     seed=st.integers(0, 99),
 )
-def test_a_diverse_list_holds_no_film_twice_and_begins_with_the_best(scores, k, diversity, seed):
+def test_mmr_repeats_no_film_and_begins_with_the_best(scores, k, diversity, seed):
     rng = np.random.default_rng(seed)
     genres = ["|".join(rng.choice(["A", "B", "C"], rng.integers(0, 4), replace=False)) for _ in scores]
     catalog = Catalog(toys.catalog(len(scores)).movies.assign(genres=genres), toys.catalog(0).movies)
-    known = filters.film_features(replace(toys.dataset([[]], n_items=len(scores)), catalog=catalog))
+    features = filters.film_features(replace(toys.dataset([[]], n_items=len(scores)), catalog=catalog))
     ordered = np.array(sorted(scores, reverse=True), float)
     chosen = filters.mmr(
-        np.arange(len(scores)), ordered, filters.genre_similarity(known.genre_matrix), k, diversity
+        np.arange(len(scores)), ordered, filters.genre_similarity(features.genre_matrix), k, diversity
     ).tolist()
     assert len(chosen) == len(set(chosen)) == min(k, len(scores))
     assert chosen[:1] == [0][: len(chosen)]
@@ -158,16 +148,16 @@ def test_a_diverse_list_holds_no_film_twice_and_begins_with_the_best(scores, k, 
         assert chosen == list(range(len(chosen)))
 
 
-def test_a_probability_is_the_share_among_the_films_that_a_filter_allows(genre_films):
-    ready = predictor(genre_films, Given([0, 3, 1, 5, 2, 4], softmax=True))
-    everything = {film.item: film.probability for film in recommend(ready, Request((1,), 6))}
-    shown = recommend(ready, Request((1,), 6, Filters(genres=("Comedy",))))
-    assert [(film.rank, film.item) for film in shown] == [(1, 5), (2, 0)]
-    share = everything[5] + everything[0]
-    assert [film.probability for film in shown] == pytest.approx([everything[5] / share, everything[0] / share])
+def test_probabilities_are_normalised_over_the_allowed_films(genre_films):
+    ready_predictor = predictor(genre_films, Given([0, 3, 1, 5, 2, 4], softmax=True))
+    probabilities = {film.item: film.probability for film in recommend(ready_predictor, Request((1,), 6))}
+    picks = recommend(ready_predictor, Request((1,), 6, Filters(genres=("Comedy",))))
+    assert [(film.rank, film.item) for film in picks] == [(1, 5), (2, 0)]
+    share = probabilities[5] + probabilities[0]
+    assert [film.probability for film in picks] == pytest.approx([probabilities[5] / share, probabilities[0] / share])
 
 
-def test_vectors_are_alike_by_their_angle_from_the_least_alike_pair_to_the_most_alike():
+def test_cosines_are_scaled_from_the_least_to_the_most_similar_pair():
     vectors = np.array([[2.0, 0.0], [3.0, 0.0], [1.0, 1.0], [0.0, 5.0]])  # the cosines of pairs: 1, 1/√2, 0
     likeness = filters.vector_similarity(vectors)
     assert likeness[0] == pytest.approx([1, 1, 0.5**0.5, 0])
@@ -183,30 +173,31 @@ class Embedded(Given):
         return np.array([[1, 0], [0, 1], [1, 0.1], [1, 0], [0, 1], [1, 0]], np.float32)
 
 
-def test_variety_goes_by_the_models_own_vectors_where_it_has_some(genre_films):
-    wishes, scores = Request((), 2, Filters(diversity=0.5)), [5, 0, 4, 4.5, 2, 3]
-    assert [one.item for one in recommend(predictor(genre_films, Given(scores)), wishes)] == [
+def test_diversity_uses_the_vectors_of_the_model_if_it_has_any(genre_films):
+    settings, scores = Request((), 2, Filters(diversity=0.5)), [5, 0, 4, 4.5, 2, 3]
+    assert [pick.item for pick in recommend(predictor(genre_films, Given(scores)), settings)] == [
         0,
         3,
     ]  # a comedy, a horror film
-    assert [one.item for one in recommend(predictor(genre_films, Embedded(scores)), wishes)] == [0, 4]
+    assert [pick.item for pick in recommend(predictor(genre_films, Embedded(scores)), settings)] == [0, 4]
 
 
-def test_films_that_training_left_out_do_not_disturb_the_filters(genre_films):
-    known, left_out = filters.film_features(genre_films), 6
-    assert passing(genre_films, [4, 1, left_out], released_by_last_film=True) == [0, 1, 5]
-    assert filters.blocking_filters(known, Filters(years=(1, 2)), [left_out], [left_out]) == ["years"]
+def test_infrequent_films_of_the_history_do_not_disturb_the_filters(genre_films):
+    items, left_out = genre_films.catalog.movies, 6
+    infrequent = items.iloc[:1].assign(year=1992, movie_id=999)
+    genre_films = replace(genre_films, catalog=Catalog(items, infrequent))
+    assert passing(genre_films, [4, 1, left_out], released_by_last_film=True) == [0]  # from 1992 or earlier
 
 
-def test_diversity_reorders_what_recommend_gives(genre_films):
-    ready = predictor(genre_films, Given([5, 2, 1, 0, -9, 4]))
+def test_diversity_changes_the_order_of_recommendations(genre_films):
+    ready_predictor = predictor(genre_films, Given([5, 2, 1, 0, -9, 4]))
 
-    def shown(k, diversity):
-        return [film.item for film in recommend(ready, Request((), k, Filters(diversity=diversity)))]
+    def recommended(k, diversity):
+        return [film.item for film in recommend(ready_predictor, Request((), k, Filters(diversity=diversity)))]
 
-    assert shown(2, 0.0) == [0, 5]
-    assert shown(2, 0.5) == [0, 2]
-    assert shown(0, 0.5) == []
+    assert recommended(2, 0.0) == [0, 5]
+    assert recommended(2, 0.5) == [0, 2]
+    assert recommended(0, 0.5) == []
 
 
 @given(
@@ -214,14 +205,16 @@ def test_diversity_reorders_what_recommend_gives(genre_films):
     seed=st.integers(0, 50),
     history=st.lists(st.integers(0, 19), max_size=5),
 )
-def test_what_is_recommended_passes_every_filter(step, seed, history):
+def test_recommendations_pass_every_filter(step, seed, history):
     rng = np.random.default_rng(seed)
-    ready = predictor(toys.dataset([rng.integers(0, 20, 30)], n_items=20), Given(rng.normal(size=20)))
-    wishes = Filters(years=(1992, 1997), genres=("Horror",), popularity=step, released_by_last_film=True, diversity=0.3)
-    least, most = POPULARITY_LEVELS[step]
-    newest = min(1997, ready.dataset.catalog.films[history[-1]].year) if history else 1997
-    for one in recommend(ready, Request(tuple(history), 20, wishes)):
-        assert one.item not in history
-        assert 1992 <= one.film.year <= newest
-        assert one.film.genres == "Horror"
-        assert least <= filters.film_features(ready.dataset).popularity_percentile[one.item] < most
+    ready_predictor = predictor(toys.dataset([rng.integers(0, 20, 30)], n_items=20), Given(rng.normal(size=20)))
+    settings = Filters(
+        years=(1992, 1997), genres=("Horror",), popularity=step, released_by_last_film=True, diversity=0.3
+    )
+    low, high = POPULARITY_LEVELS[step]
+    newest = min(1997, ready_predictor.dataset.catalog.films[history[-1]].year) if history else 1997
+    for pick in recommend(ready_predictor, Request(tuple(history), 20, settings)):
+        assert pick.item not in history
+        assert 1992 <= pick.film.year <= newest
+        assert pick.film.genres == "Horror"
+        assert low <= filters.film_features(ready_predictor.dataset).popularity_percentile[pick.item] < high

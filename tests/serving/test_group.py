@@ -22,7 +22,7 @@ def items(found):
 
 
 def both(one, other, k=10, of=OPPOSITE, rule="fair", passing=None, **asked):
-    return group.recommend_for_two(of, (Request(one, **asked), Request(other)), k, rule, passing)
+    return group.recommend_for_two((of, of), (Request(one, **asked), Request(other)), k, rule, passing)
 
 
 def test_two_with_the_same_films_get_what_each_gets_alone():

@@ -10,12 +10,12 @@ from recsys.serving.predictor import (
     FALLBACK,
     Predictor,
     all_recommenders,
-    available_recommenders,
     load,
     missing_models,
     training_command,
 )
 from tests import toys
+from tests.artifacts import available_names
 from tests.serving.given import Given, predictor
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -49,9 +49,9 @@ def test_an_unknown_recommender_is_refused_with_those_that_there_are():
 
 def test_the_trained_ones_are_those_whose_weights_are_there():
     dataset = toys.cycle()
-    assert available_recommenders(dataset.name) == []
+    assert available_names(dataset.name) == []
     load(FALLBACK, dataset)
-    assert [variant.name for variant in available_recommenders(dataset.name)] == [FALLBACK]
+    assert available_names(dataset.name) == [FALLBACK]
 
 
 def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is(monkeypatch):
@@ -61,13 +61,13 @@ def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is
     monkeypatch.setattr(registry, "get", lambda name, get=registry.get: of_two if name == "hybrid" else get(name))
     dataset = toys.cycle()
     ready = load("hybrid", dataset)
-    assert {variant.name for variant in available_recommenders(dataset.name)} == {"hybrid", "markov", FALLBACK}
+    assert set(available_names(dataset.name)) == {"hybrid", "markov", FALLBACK}
     ready = load("hybrid", dataset)
     assert ready.is_current
     assert ready.log_probabilities is not None
     checkpoints.save(FALLBACK, Popular().fit(toys.cycle(seed=1)), dataset, seed=0)
     assert not ready.is_current
-    assert {variant.name for variant in available_recommenders(dataset.name)} == {"markov", FALLBACK}
+    assert set(available_names(dataset.name)) == {"markov", FALLBACK}
 
 
 def test_a_mixture_whose_networks_are_not_trained_says_how_they_are():
@@ -85,9 +85,9 @@ def test_of_a_set_whose_file_leaks_an_order_the_untied_ones_are_loaded(tmp_path,
     monkeypatch.setattr(paths, "ASSETS", tmp_path / "assets")  # no shipped weights
     dataset = replace(toys.cycle(), name="ml-1m")
     checkpoints.save(FALLBACK, Popular().fit(dataset), dataset, seed=0)
-    assert available_recommenders(dataset.name) == []
+    assert available_names(dataset.name) == []
     found = load(FALLBACK, dataset)
-    assert [variant.name for variant in available_recommenders(dataset.name)] == [FALLBACK]
+    assert available_names(dataset.name) == [FALLBACK]
     assert checkpoints.find(FALLBACK, dataset.name, splitting=UNTIED)
     assert found.is_current
     with pytest.raises(checkpoints.StoreError) as error:

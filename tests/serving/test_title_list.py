@@ -13,6 +13,8 @@ from recsys.serving.film_matching import Matcher
         ("Heat, 1995", "Heat", 1995),
         ("  • Heat  ", "Heat", None),
         ("12. Heat (1995)", "Heat", 1995),
+        ("1. Alien - 5/5", "Alien", None),
+        ("Heat (1995) 8.5/10", "Heat", 1995),
         ("12 Angry Men", "12 Angry Men", None),
         ("1917", "1917", None),
         ("Heat.1995.1080p.BluRay.x264.mkv", "Heat", 1995),
@@ -20,6 +22,8 @@ from recsys.serving.film_matching import Matcher
         (r"D:\Films\Blade_Runner_2049_2017.mp4", "Blade Runner 2049", 2017),
         ("The.Matrix.720p.avi", "The Matrix", None),
         ("2001.A.Space.Odyssey.1968.mkv", "2001 A Space Odyssey", 1968),
+        ("Wonder.Woman.1984.2020.1080p.mkv", "Wonder Woman 1984", 2020),
+        ("Heat.1995.1080p.BluRay.2017.mkv", "Heat", 1995),
         ("Матриця (1999)", "Матриця", 1999),
     ],
 )

@@ -89,7 +89,7 @@ def test_keys_and_tokens_are_recognised(text):
 
 
 @pytest.mark.parametrize("text", ["", "eyJ", "0" * 31, "0" * 33, "g" * 32, "eyJ" + "a" * 2000, "eyJ a.b.c\r\nHost: x"])
-def test_other_text_is_no_key(text):
+def test_other_texts_are_not_keys(text):
     assert parse_key(text) is None
 
 
@@ -111,20 +111,20 @@ def test_without_a_key_nothing_is_requested(service):
 
 
 def test_a_film_is_found_by_title_and_year_and_requested_once(service):
-    found = posters(service)
-    assert found.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
-    assert found.urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
+    client = posters(service)
+    assert client.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
     assert requests_of(service) == [("/search/movie", {"query": ["Heat"], "year": ["1995"], "api_key": [API_KEY.text]})]
 
 
 def test_an_id_is_better_than_a_title(service):
     service.content = json.dumps({"poster_path": "/x_1-Y.png"}).encode()
-    found = posters(service).urls(TOKEN, {7: FilmRef("Heat", 1995, 949)})
-    assert found == {7: "https://images/x_1-Y.png"}
+    urls = posters(service).urls(TOKEN, {7: FilmRef("Heat", 1995, 949)})
+    assert urls == {7: "https://images/x_1-Y.png"}
     assert requests_of(service) == [("/movie/949", {})]
 
 
-def test_a_token_travels_in_the_headers_and_never_in_the_address(service):
+def test_a_token_is_in_the_headers_and_not_in_the_url(service):
     posters(service).urls(TOKEN, FILMS)
     assert service.requests[0]["Authorization"] == f"Bearer {TOKEN.text}"
     assert TOKEN.text not in service.paths[0]
@@ -201,88 +201,88 @@ def test_either_name_of_a_film_will_do():
     "path",
     [None, 3, "heat.jpg", "/../x.jpg", "/a/b.jpg", "/x.jpg?y", '/x".jpg', "/x.gif", "//evil.example/x.jpg", "/x.jpg\n"],
 )
-def test_a_path_that_does_not_look_like_one_is_not_used(path):
+def test_an_invalid_path_is_not_used(path):
     assert poster_path({"poster_path": path}) is None
 
 
 @pytest.mark.parametrize("answer", [b"", b"[]", b"null", b"<html>", b"\xff", b'{"results": 3}', b"[" * 100_000])
-def test_answers_that_make_no_sense_give_no_poster_and_no_error(service, answer):
+def test_invalid_answers_give_no_poster_and_no_error(service, answer):
     service.content = answer
     assert posters(service).urls(API_KEY, FILMS) == {}
 
 
 @pytest.mark.parametrize(
-    ("size", "found"),
+    ("size", "urls"),
     [(tmdb_client.MAX_REPLY_BYTES // 2, {0: "https://images/heat.jpg"}), (8 * tmdb_client.MAX_REPLY_BYTES, {})],
 )
-def test_of_two_good_answers_the_one_that_is_huge_is_not_used(service, size, found):
+def test_an_answer_that_is_too_large_is_ignored(service, size, urls):
     service.content = search(HEAT | {"overview": "x" * size})
-    assert posters(service, max_wait=10).urls(API_KEY, FILMS) == found
+    assert posters(service, max_wait=10).urls(API_KEY, FILMS) == urls
 
 
 def test_a_film_without_a_poster_is_not_requested_again_today_but_tomorrow(service):
     clock = Clock()
-    found = posters(service, clock=clock)
+    client = posters(service, clock=clock)
     service.content = search()
-    assert found.urls(API_KEY, FILMS) == {}
-    assert found.urls(API_KEY, FILMS) == {}
+    assert client.urls(API_KEY, FILMS) == {}
+    assert client.urls(API_KEY, FILMS) == {}
     assert len(service.paths) == 1
     clock.now += tmdb.NO_POSTER_TTL_SECONDS + 1
     service.content = search(HEAT)
-    assert found.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_addresses_expire(service):
     clock = Clock()
-    found = posters(service, clock=clock)
-    found.urls(API_KEY, FILMS)
+    client = posters(service, clock=clock)
+    client.urls(API_KEY, FILMS)
     clock.now += tmdb.POSTER_TTL_SECONDS + 1
-    found.urls(API_KEY, FILMS)
+    client.urls(API_KEY, FILMS)
     assert len(service.paths) == 2
 
 
-def test_only_so_many_addresses_are_kept(service, monkeypatch):
+def test_the_number_of_cached_urls_is_limited(service, monkeypatch):
     monkeypatch.setattr(tmdb, "MAX_CACHED_FILMS", 3)
-    found = posters(service)
-    found.urls(API_KEY, {item: FilmRef("Heat", 1995, item) for item in range(10)})
-    assert len(found._cache) == 3
+    client = posters(service)
+    client.urls(API_KEY, {item: FilmRef("Heat", 1995, item) for item in range(10)})
+    assert len(client._cache) == 3
 
 
-def test_only_so_many_refused_keys_are_kept(service, monkeypatch):
+def test_the_number_of_stored_rejected_keys_is_limited(service, monkeypatch):
     monkeypatch.setattr(tmdb, "MAX_PAUSED_KEYS", 3)
     service.tricks = [servers.status(401)] * 5
-    found, keys = posters(service), [Key(f"{number:032x}") for number in range(5)]
-    assert [found.check(key) for key in keys] == [ServiceStatus.KEY_REJECTED] * 5
-    assert list(found._paused_keys) == keys[2:]
+    client, keys = posters(service), [Key(f"{number:032x}") for number in range(5)]
+    assert [client.check(key) for key in keys] == [ServiceStatus.KEY_REJECTED] * 5
+    assert list(client._paused_keys) == keys[2:]
 
 
 # A service that is slow, fails or limits the rate
 
 
-def test_a_slow_service_is_waited_for_once_and_its_answer_serves_the_next_run(service):
-    found = posters(service, max_wait=MAX_WAIT)
+def test_a_slow_answer_is_used_in_the_next_run(service):
+    client = posters(service, max_wait=MAX_WAIT)
     with held(service):
-        assert found.urls(API_KEY, FILMS) == {}
-        assert found.service_status(API_KEY) is ServiceStatus.PAUSED
-        assert found.urls(API_KEY, FILMS) == {}  # not waited for again
-    while not (answer := found.urls(API_KEY, FILMS)):
+        assert client.urls(API_KEY, FILMS) == {}
+        assert client.service_status(API_KEY) is ServiceStatus.PAUSED
+        assert client.urls(API_KEY, FILMS) == {}  # not waited for again
+    while not (answer := client.urls(API_KEY, FILMS)):
         time.sleep(0.02)
     assert answer == {0: "https://images/heat.jpg"}
     assert len(service.paths) == 1
 
 
-def test_many_films_on_a_slow_service_delay_a_page_by_no_more_than_its_patience(service):
+def test_many_films_on_a_slow_service_delay_a_page_at_most_by_max_wait(service):
     with held(service, 30):
         films = {item: FilmRef("Heat", 1995, item) for item in range(30)}
         assert posters(service, max_wait=0.2).urls(API_KEY, films) == {}
 
 
-def test_an_answer_that_comes_byte_by_byte_is_given_up(service, monkeypatch):
+def test_an_answer_that_arrives_byte_by_byte_is_cancelled(service, monkeypatch):
     monkeypatch.setattr(tmdb_client, "DEADLINE_SECONDS", 0.3)
     service.tricks = [servers.slow, servers.slow]
-    found = posters(service, max_wait=5)
+    client = posters(service, max_wait=5)
     start = time.monotonic()
-    assert found.urls(API_KEY, FILMS) == {}
+    assert client.urls(API_KEY, FILMS) == {}
     assert time.monotonic() - start < 8  # the whole answer takes 10 s
 
 
@@ -291,24 +291,24 @@ def test_one_failure_is_tried_again_at_once(service):
     assert posters(service).urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
 
 
-def test_a_failing_service_gets_no_requests_for_a_while_and_then_some_again(service):
+def test_requests_to_a_failing_service_are_paused(service):
     clock = Clock()
-    found = posters(service, clock=clock)
+    client = posters(service, clock=clock)
     films = {item: FilmRef("Heat", 1995, item) for item in range(200)}
     service.tricks = [servers.status(500)] * 1000
-    assert found.urls(API_KEY, films) == {}
+    assert client.urls(API_KEY, films) == {}
     first = len(service.paths)
     assert first <= 2 * (tmdb.MAX_FAILURES + tmdb_client.MAX_PARALLEL)  # each tried twice; those under way finish
-    assert found.service_status(API_KEY) is ServiceStatus.PAUSED
-    found.urls(API_KEY, films)
+    assert client.service_status(API_KEY) is ServiceStatus.PAUSED
+    client.urls(API_KEY, films)
     assert len(service.paths) == first
     service.tricks.clear()
     clock.now += tmdb.FAILURE_PAUSE_SECONDS + 1
-    assert found.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
-    assert found.service_status(API_KEY) is ServiceStatus.GOOD
+    assert client.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.service_status(API_KEY) is ServiceStatus.GOOD
 
 
-def test_a_service_that_is_not_there_is_no_error():
+def test_an_unreachable_service_is_not_an_error():
     assert TmdbService("http://127.0.0.1:9", "https://images").urls(API_KEY, FILMS) == {}
 
 
@@ -320,50 +320,50 @@ def test_a_pause_that_the_service_demands_is_kept(service):
         request.end_headers()
 
     clock = Clock()
-    found = posters(service, clock=clock)
+    client = posters(service, clock=clock)
     service.tricks = [rate_limited]
-    assert found.urls(API_KEY, FILMS) == {}
+    assert client.urls(API_KEY, FILMS) == {}
     clock.now += 16
-    assert found.urls(API_KEY, FILMS) == {}
+    assert client.urls(API_KEY, FILMS) == {}
     assert len(service.paths) == 1  # and not tried again at once
     clock.now += 2
-    assert found.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
 
 
-def test_a_key_that_is_refused_is_not_used_again_and_other_keys_are(service):
+def test_a_rejected_key_is_not_used_again_but_other_keys_are(service):
     service.tricks = [servers.status(401)]
-    found = posters(service)
-    assert found.urls(API_KEY, FILMS) == {}
-    assert found.service_status(API_KEY) is ServiceStatus.KEY_REJECTED
-    assert found.urls(API_KEY, FILMS) == {}
+    client = posters(service)
+    assert client.urls(API_KEY, FILMS) == {}
+    assert client.service_status(API_KEY) is ServiceStatus.KEY_REJECTED
+    assert client.urls(API_KEY, FILMS) == {}
     assert len(service.paths) == 1
-    assert found.service_status(TOKEN) is ServiceStatus.GOOD
-    assert found.urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.service_status(TOKEN) is ServiceStatus.GOOD
+    assert client.urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_a_key_is_checked_before_it_is_used(service):
-    found = posters(service)
-    assert found.check(API_KEY) is ServiceStatus.GOOD
+    client = posters(service)
+    assert client.check(API_KEY) is ServiceStatus.GOOD
     service.tricks = [servers.status(401)]
-    assert found.check(API_KEY) is ServiceStatus.KEY_REJECTED
-    assert found.check(API_KEY) is ServiceStatus.GOOD  # it may be valid by now
+    assert client.check(API_KEY) is ServiceStatus.KEY_REJECTED
+    assert client.check(API_KEY) is ServiceStatus.GOOD  # it may be valid by now
     assert {path for path, _ in requests_of(service)} == {"/authentication"}
 
 
 def test_a_check_does_not_wait_for_a_slow_service(service):
     released = threading.Event()
     service.tricks = [lambda request: released.wait(60)] * 8
-    found = posters(service, max_wait=MAX_WAIT)
+    client = posters(service, max_wait=MAX_WAIT)
     try:
-        assert found.check(API_KEY) is ServiceStatus.PAUSED
-        assert found.urls(API_KEY, FILMS) == {}  # nor for its posters after that
+        assert client.check(API_KEY) is ServiceStatus.PAUSED
+        assert client.urls(API_KEY, FILMS) == {}  # nor for its posters after that
     finally:
         released.set()
 
 
 def test_eight_threads_request_a_film_once(service):
-    found = posters(service)
-    threads = [threading.Thread(target=found.urls, args=(API_KEY, FILMS)) for _ in range(8)]
+    client = posters(service)
+    threads = [threading.Thread(target=client.urls, args=(API_KEY, FILMS)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -371,12 +371,12 @@ def test_eight_threads_request_a_film_once(service):
     assert len(service.paths) == 1
 
 
-def test_films_are_looked_up_by_what_the_catalogue_knows():
+def test_references_have_the_titles_years_and_ids_of_the_catalogue():
     catalog = toys.catalog(3)
     catalog.movies.loc[1, "tmdb_id"] = 862
     catalog.movies.loc[2, "year"] = None
-    found = film_refs(catalog, [1, 2])
-    assert found == {1: FilmRef("Film 1", 1991, 862), 2: FilmRef("Film 2", None, None)}
+    refs = film_refs(catalog, [1, 2])
+    assert refs == {1: FilmRef("Film 1", 1991, 862), 2: FilmRef("Film 2", None, None)}
     assert film_refs(catalog, []) == {}
 
 
@@ -389,13 +389,13 @@ TOLD = {
 STORY = Story("A heist. Another one.", (("Al Pacino", "Hanna"), ("Val Kilmer", "")))
 
 
-def test_a_film_is_told_by_its_id_in_one_request(service):
+def test_the_story_of_a_film_with_an_id_needs_one_request(service):
     service.content = json.dumps(TOLD).encode()
     assert posters(service, max_wait=10).story(API_KEY, FilmRef("Heat", 1995, 949)) == STORY
     assert requests_of(service) == [("/movie/949", {"append_to_response": ["credits"], "api_key": [API_KEY.text]})]
 
 
-def test_without_an_id_it_is_searched_for_first(service):
+def test_a_film_without_an_id_is_searched_first(service):
     def says(content):
         def trick(request):
             service.content = content
@@ -408,33 +408,33 @@ def test_without_an_id_it_is_searched_for_first(service):
     assert [path for path, _ in requests_of(service)] == ["/search/movie", "/movie/949"]
 
 
-def test_a_film_that_tmdb_does_not_know_has_no_story(service):
+def test_a_film_that_tmdb_lacks_has_no_story(service):
     service.content = search()
     assert posters(service, max_wait=10).story(TOKEN, FILMS[0]) == Story()
 
 
-def test_a_story_that_does_not_come_is_none_and_the_page_goes_on(service):
+def test_a_story_that_cannot_be_loaded_is_none(service):
     with held(service):
         assert posters(service, max_wait=0.1).story(TOKEN, FilmRef("Heat", 1995, 949)) is None
 
 
 @pytest.mark.parametrize("size", [tmdb_client.MAX_REPLY_BYTES, 2 * tmdb.MAX_STORY_BYTES])
-def test_a_story_may_be_longer_than_an_address_but_not_endless(service, size):
+def test_the_size_of_a_story_is_limited(service, size):
     service.content = json.dumps(TOLD | {"crew": "x" * size}).encode()
-    told = posters(service, max_wait=10).story(API_KEY, FilmRef("Heat", 1995, 949))
-    assert told == (STORY if size < tmdb.MAX_STORY_BYTES else None)
+    story = posters(service, max_wait=10).story(API_KEY, FilmRef("Heat", 1995, 949))
+    assert story == (STORY if size < tmdb.MAX_STORY_BYTES else None)
 
 
 @pytest.mark.parametrize(
     "answer",
     [{}, {"overview": 3}, {"credits": 3}, {"credits": {"cast": 3}}, {"credits": {"cast": [3, {}, {"name": " "}]}}],
 )
-def test_what_does_not_look_like_a_story_is_left_out(answer):
+def test_invalid_parts_of_a_story_are_ignored(answer):
     assert parse_story(answer) == Story()
 
 
-def test_of_a_story_only_so_much_is_shown():
-    told = parse_story({"overview": "x" * 9_000, "credits": {"cast": [{"name": "y" * 900}] * 99}})
-    assert len(told.plot) == tmdb.MAX_PLOT_CHARS + 1
-    assert len(told.cast) == tmdb.MAX_CAST
-    assert len(told.cast[0][0]) == tmdb.MAX_NAME_CHARS + 1
+def test_the_length_of_a_story_is_limited():
+    story = parse_story({"overview": "x" * 9_000, "credits": {"cast": [{"name": "y" * 900}] * 99}})
+    assert len(story.plot) == tmdb.MAX_PLOT_CHARS + 1
+    assert len(story.cast) == tmdb.MAX_CAST
+    assert len(story.cast[0][0]) == tmdb.MAX_NAME_CHARS + 1

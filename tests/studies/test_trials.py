@@ -53,6 +53,20 @@ def test_other_settings_seeds_data_and_protocols_are_other_trials(small_cycle, t
     assert trials.read(replace(trial, changes=SMALL | {"dropout": 0.1}), small_cycle, FULL) is not None  # its default
 
 
+def test_a_trial_with_other_ratings_or_times_is_run_again(small_cycle, trainings):
+    trial = Trial("user-knn", {"neighbours": 3})
+    trials.measure(trial, small_cycle, FULL)
+    events = small_cycle.interactions
+    for other in (replace(events, rating=events.rating + 1), replace(events, timestamp=events.timestamp + 1)):
+        assert trials.read(trial, replace(small_cycle, interactions=other), FULL) is None
+    assert trials.read(trial, small_cycle, FULL) is not None
+    board = paths.trials(paths.home(), "cycle", "full")
+    [[name, document]] = boards.read(board).items()
+    older = {key: value for key, value in document.items() if key != "data_sha256"}
+    boards.update(board, {name: older}, boards.read_ranks(board, [name]))
+    assert trials.read(trial, small_cycle, FULL) is not None
+
+
 def test_a_damaged_trial_is_run_again_with_a_warning(small_cycle, trainings):
     trial = Trial("gru4rec-ce", SMALL)
     trials.measure(trial, small_cycle, FULL)

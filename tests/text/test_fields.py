@@ -61,7 +61,7 @@ def test_a_tag_given_more_often_is_stronger_and_a_rare_tag_is_left_out():
 
 
 def test_films_of_one_language_are_more_similar_than_films_of_two(monkeypatch):
-    monkeypatch.setattr(fields, "original_languages", lambda dataset: {100: "fr", 101: "fr", 102: "ko"})
+    monkeypatch.setattr(fields.film_tables, "original_languages", lambda dataset: {100: "fr", 101: "fr", 102: "ko"})
     scores = similarities(films())[0]
     assert scores[1] == pytest.approx(weight(fields._language))
     assert scores[1] > scores[2] > scores[3] == 0

@@ -19,7 +19,7 @@ class Reason(Enum):
     """Why a line was skipped."""
 
     SERIES = N_("a series, not a film")
-    OTHER_MEDIA = N_("a game, a podcast or music, not a film")
+    OTHER_MEDIA = N_("a game, a book, a podcast or music, not a film")
     UNWATCHED = N_("on a watchlist, so not watched yet")
     NAMELESS = N_("no film title or film ID")
     EXTRA_CELLS = N_("more cells than the file has columns")

@@ -113,6 +113,7 @@ USUAL_NAMES = {  # field of `Columns` → usual column names, separated by comma
     "imdb_id": "imdb,imdb id,imdb_id,imdbid,const,tconst",
     "tmdb_id": "tmdb,tmdb id,tmdb_id,tmdbid",
     "movie_id": "movie_id,movieid",
+    "kind": "title type,media type,media_type,mediatype,type,kind",
 }
 _NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
 

@@ -115,6 +115,7 @@ class Steps:
     positions: np.ndarray | None  # (T, D) position embeddings; None: the attention has a relative bias instead
     attention: Attention
     layers: LayerOutputs
+    calibration_factor: float  # factor of the scores before the softmax; 1: the network is not calibrated
     predictions: pd.DataFrame  # a row per predicted film, see `_prediction_table`
     n_items: int
 
@@ -143,7 +144,8 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
     masked_example[masked_positions] = mask
     embeddings, position_embeddings = model.embed_tokens(tokens)
     layers = run_layers(predictor, tokens)
-    ranking = Ranking.from_scores(layers.logit_lens[-1], None, model.log_probabilities)
+    calibration_factor = model.calibration_factor(np.array(films))
+    ranking = Ranking.from_scores(layers.logit_lens[-1] * calibration_factor, None, model.log_probabilities)
     return Steps(
         training_labels=token_labels(dataset, masked_example),
         masked_labels=token_labels(dataset, masked_items),
@@ -152,6 +154,7 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
         positions=position_embeddings,
         attention=prediction_attention,
         layers=layers,
+        calibration_factor=calibration_factor,
         predictions=_prediction_table(dataset, ranking, k),
         n_items=dataset.n_items,
     )
@@ -170,10 +173,10 @@ def mask_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
     return np.array([len(example) // 2]) if len(example) > 2 else positions
 
 
-def layer_predictions(predictor: Predictor, outputs: LayerOutputs, k: int = 5) -> list[pd.DataFrame]:
+def layer_predictions(predictor: Predictor, steps: Steps, k: int = 5) -> list[pd.DataFrame]:
     """Return the k best films of each row of `logit_lens`: before the first layer, after the first layer, and so on."""
-    model = as_bert4rec(predictor)
-    rankings = (Ranking.from_scores(scores, None, model.log_probabilities) for scores in outputs.logit_lens)
+    model, scores_by_layer = as_bert4rec(predictor), steps.layers.logit_lens * steps.calibration_factor
+    rankings = (Ranking.from_scores(scores, None, model.log_probabilities) for scores in scores_by_layer)
     return [_prediction_table(predictor.dataset, ranking, k) for ranking in rankings]
 
 
@@ -198,7 +201,8 @@ def _masked_film_table(
 def _prediction_table(dataset: Dataset, ranking: Ranking, k: int) -> pd.DataFrame:
     """Return the k best films with the steps of the softmax: item, title, score, weight, probability.
 
-    The score is the logit. The weight is exp(score - best score), which cannot overflow. The probability is the weight
+    The score is the calibrated logit. The weight is exp(score - best score), which cannot overflow. The probability is
+    the weight
     divided by the sum of the weights of all films.
     """
     best = ranking.top(k)

@@ -135,6 +135,8 @@ def _blank_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[
         return {}
     items = [0 if item is None else item for item in sequence[start:]]  # the model ignores items at blanks
     scores = model.fill(np.array(items, np.int64), np.array(blanks) - start)  # (Q, I)
+    films = np.array([item for item in sequence if item is not None], np.int64)
+    scores = scores * np.float32(model.calibration_factor(films))
     return dict(zip(blanks, scores, strict=True))
 
 

@@ -1,6 +1,7 @@
 import json
 import re
 import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from pages.compare import answers
 from pages.compare.order import plot_overlaps
 from pages.ui import cache, format, recommenders, session, tasks
+from pages.ui.url import COMPARE_TABS
 from recsys.models import registry
 from recsys.serving import history
 from recsys.serving.insight import list_comparison
@@ -52,10 +54,21 @@ def sentences(app):
 
 
 def open_tab(app, place):
-    app.session_state["compare_tab"] = ["The lists", "Rank of a film", "Effect of order", "Hide a film", "Mix two"][
-        place
-    ]
+    app.session_state["compare_section"] = list(COMPARE_TABS)[place]
     return app.run()
+
+
+def test_only_a_history_is_said_to_begin_with_the_oldest_film(visit):
+    assert "Your films, oldest first" not in said(visit("compare", s="1-2-3"))
+    assert "Your films, oldest first" in said(visit("compare", s="1-2-3", order="true"))
+
+
+def test_a_link_and_a_return_to_the_page_open_the_same_tab(visit):
+    app = visit("compare", s="1-2-3", tab="rank")
+    assert [tab.label for tab in app.tabs if tab.proto.label == app.session_state.compare_tab] == ["Rank of a film"]
+    app.switch_page("5_library.py").run().switch_page("2_compare.py").run()
+    assert app.session_state.compare_tab == "Rank of a film"
+    assert app.query_params["tab"] == "rank"
 
 
 def test_without_films_the_page_offers_ready_made_lists(visit):
@@ -294,7 +307,7 @@ def test_all_that_can_be_fitted_in_seconds_are_asked_on_a_button(visit):
 def test_further_recommenders_are_adapted_to_the_kind_of_list_too(visit, monkeypatch):
     adapted = set()
 
-    def record(predictor, _dataset):
+    def record(predictor):
         adapted.add(predictor.recommender.name)
         return predictor
 
@@ -303,6 +316,18 @@ def test_further_recommenders_are_adapted_to_the_kind_of_list_too(visit, monkeyp
     adapted.clear()  # the default selection has also been asked
     app.button(key="try_all").click().run()
     assert "item-knn" in adapted
+
+
+def test_further_recommenders_are_asked_again_about_a_history(visit):
+    app = open_tab(choose(visit("compare", s="1-2-3-4"), "bert4rec", "popular"), 3)
+    app.button(key="try_all").click().run()
+    with pytest.raises(KeyError):
+        app.button(key="try_all")
+    state = app.session_state.visitor
+    state.current = replace(state.current, in_watch_order=True)
+    app.run()
+    assert app.button(key="try_all")
+    assert ranks(app).keys() == {"BERT4Rec", "Most popular"}
 
 
 def test_every_film_hidden_in_turn_makes_a_small_evaluation(visit):
@@ -395,7 +420,7 @@ def test_a_fit_for_a_hidden_film_runs_beside_the_page_and_can_be_cancelled(visit
 def test_ranks_of_a_hidden_film_are_forgotten_when_another_file_replaces_the_data_set(visit):
     app = open_tab(visit("compare", s="1-2-3-4"), 3)
     question = app.session_state.hidden_film_test.question
-    assert question == (world.build().fingerprint, (0, 1, 2, 3), 3)
+    assert question == (world.build().fingerprint, (0, 1, 2, 3), False, 3)
 
 
 def test_the_chart_of_orders_has_the_mean_overlap_as_a_number():

@@ -1,7 +1,9 @@
 import json
 
+import pandas as pd
 import pytest
 
+from pages.inside import mean_attention
 from recsys.serving.insight import attention_stats
 from tests.pages.reading import said, unescape
 
@@ -51,3 +53,11 @@ def test_where_nobody_watched_enough_the_page_says_so(visit):
     app = visit("inside", s=LINK, inside="mean")
     assert not app.exception
     assert "has watched 15 films" in said(app)
+
+
+def test_long_names_of_genres_have_two_lines(monkeypatch):
+    monkeypatch.setattr(mean_attention, "display_tag", {"Sci-Fi": "Наукова фантастика", "Horror": "Жахи"}.get)
+    pairs = [(row, column) for row in ("Sci-Fi", "Horror") for column in ("Sci-Fi", "Horror")]
+    table = pd.DataFrame(pairs, columns=["from", "to"]).assign(ratio=1.0, low=0.9, high=1.1, people=100, colour=0.0)
+    layout = mean_attention.genre_chart(table, 1.0, is_dark=False).layout
+    assert layout.xaxis.ticktext == layout.yaxis.ticktext == ("Наукова<br>фантастика", "Жахи")

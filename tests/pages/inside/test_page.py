@@ -11,6 +11,7 @@ from pages.inside import film_map, lesson
 from pages.inside.lesson_input import PAPER_DIFFERENCES
 from pages.ui import cache, tasks
 from pages.ui.format import escape_markdown, percent
+from pages.ui.url import COLOUR_OPTIONS
 from pages.ui.visitor import ListState
 from recsys import checkpoints, paths
 from recsys.data.dataset import Queries
@@ -103,6 +104,16 @@ def test_a_link_leads_to_a_section_and_to_a_step_of_the_lesson(visit):
     assert app.query_params["step"] == "6"
     assert visit("inside", s=LINK, inside="attention").get_by_key("lines-from-5")
     assert heading(visit("inside", s=LINK, step="99")).startswith(f"{len(lesson.STEPS)}. ")
+
+
+def test_a_link_keeps_the_choices_of_a_section(visit):
+    app = visit("inside", s=LINK, inside="map", mapped="popular", plane="pca", colour="genre")
+    assert not app.exception
+    assert app.get_by_key("mapped").value == "bert4rec"  # films have no embeddings in the list of popular films
+    app.get_by_key("map_colour").set_value("views").run()
+    assert app.query_params["colour"] in ("views", ["views"])
+    assert app.query_params["plane"] in ("pca", ["pca"])
+    assert "mapped" not in app.query_params
 
 
 def test_the_lesson_begins_with_a_drawing_of_the_network_and_where_it_departs_from_the_paper(visit):
@@ -404,7 +415,7 @@ def test_the_map_can_be_coloured_by_genre_and_popularity(visit, colour):
     app = section(visit, "map")
     app.get_by_key("map_colour").set_value(colour).run()
     assert not app.exception
-    assert film_map.COLOUR_OPTIONS[colour] in app.get("plotly_chart")[0].proto.alt
+    assert COLOUR_OPTIONS[colour] in app.get("plotly_chart")[0].proto.alt
 
 
 def test_a_film_that_was_found_is_marked(visit):

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 
 from pages.library import statistics as section
+from pages.ui import i18n
 from pages.ui.charts import MAX_TITLE_LENGTH
 from recsys.data import statistics
 from tests import toys
@@ -51,6 +52,12 @@ def test_the_median_stands_where_it_belongs_among_bars_of_growing_width():
     assert lines == pytest.approx(
         [section.bar_position(found.table, found.median), section.bar_position(found.table, found.p90)]
     )
+
+
+def test_the_ticks_have_the_separators_of_the_language(monkeypatch):
+    monkeypatch.setattr(i18n, "current_language", lambda: "uk")
+    table = pd.DataFrame({"stars": [0.5, 1.0, 4.5], "share": [0.2, 0.3, 0.5]})
+    assert section.plot_stars(table)[1].data[0].x == ("0,5", "1", "4,5")
 
 
 def test_the_labels_of_close_lines_are_one_above_the_other_and_the_title_fits_a_phone():

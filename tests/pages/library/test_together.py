@@ -3,8 +3,8 @@ from html import unescape
 
 import pytest
 
-from pages.library import other_person
-from pages.ui import cache, format
+from pages.library import other_person, together
+from pages.ui import cache, format, session
 from recsys.serving import group, history
 from recsys.serving.recommend import Request
 from tests.pages import world
@@ -28,7 +28,7 @@ def test_each_film_says_how_much_each_of_the_two_wants_it(visit):
     app = visit("library", s="1-2-3", **LINK)
     data = world.build()
     predictor = cache.load_predictor("bert4rec", "ml-latest-sample")
-    found = group.recommend_for_two(predictor, (Request((0, 1, 2)), Request((7, 8, 9))), 10)
+    found = group.recommend_for_two((predictor, predictor), (Request((0, 1, 2)), Request((7, 8, 9))), 10)
     assert offered(app) == [data.catalog.films[one.item].title for one in found]
     first = app.container(key="together").html[0].value
     for who, standing in zip(("You", "Other person"), found[0].positions, strict=True):
@@ -55,10 +55,52 @@ def test_filters_of_the_library_hold_for_both(visit):
     assert "No film is left for both of you." in said(visit("library", s="1-2-3", made="1800-1801", **LINK))
 
 
+@pytest.mark.parametrize("yours", [False, True])
+@pytest.mark.parametrize("theirs", [False, True])
+def test_each_list_is_read_as_a_history_or_as_favourites(visit, monkeypatch, yours, theirs):
+    asked = []
+    monkeypatch.setattr(session, "for_unordered_list", lambda predictor: ("favourites", predictor))
+    monkeypatch.setattr(other_person, "for_unordered_list", lambda predictor: ("favourites", predictor))
+    monkeypatch.setattr(together, "show_films", lambda predictors, *_arguments: asked.append(predictors))
+    orders = {"order": str(yours).lower(), "with-order": str(theirs).lower()}
+    app = visit("library", s="1-2-3", **LINK, **orders)
+    assert not app.exception
+    assert [not isinstance(each, tuple) for each in asked[-1]] == [yours, theirs]
+
+
+def test_the_films_of_a_user_and_of_a_link_can_be_a_history(visit):
+    app = visit("library", s="1-2", library="together", **{"with": "ml-latest-sample.8-9-10"})
+    assert not app.toggle(key="other_order").value
+    app.toggle(key="other_order").set_value(True).run()
+    assert query(app)["with-order"] == "true"
+    app.multiselect(key="other_films").set_value([]).run()
+    assert "with-order" not in query(app)
+    app.button(key="other-random").click().run()
+    assert app.toggle(key="other_order").value
+    app.session_state[other_person.LINK_POPOVER_KEY] = True
+    app.run()
+    link = "http://localhost:8501/?data=ml-latest-sample&s=4-5"
+    app.text_input(key="other_link").set_value(link).run()
+    assert not app.toggle(key="other_order").value
+    app.text_input(key="other_link").set_value(f"{link}&order=true#top").run()
+    assert app.toggle(key="other_order").value
+    assert query(app)["with-order"] == "true"
+
+
 def test_a_content_recommender_also_has_films_with_too_few_ratings(visit):
     app = visit("library", s="1-2-3", model="content-fields", **LINK)
     assert not app.exception
     assert len(offered(app)) == 10
+
+
+def test_advice_without_films_for_both_depends_on_the_filters(visit):
+    remove_filter = "No film is left for both of you. Remove a filter."
+    remove_film = "No film is left for both of you. Remove a film from one of the lists."
+    assert remove_filter in said(visit("library", s="1-2-3", made="1800-1801", **LINK))
+    half, other_half = ("-".join(map(str, ids)) for ids in (range(1, 16), range(16, 31)))
+    both = {"library": "together", "with": f"ml-latest-sample.{other_half}"}
+    assert remove_film in said(visit("library", s=half, **both))
+    assert remove_film in said(visit("library", s=half, made="1800-1801", **both))
 
 
 def test_without_one_of_the_lists_the_page_asks_for_it(visit):

@@ -106,6 +106,13 @@ def test_only_a_set_that_was_tuned_on_is_said_to_be(visit):
         assert (f"There are no tuned settings for {title}." in said(app)) != is_tuned
 
 
+def test_settings_that_were_not_tuned_are_not_called_tuned(visit):
+    app = choose(visit("train"), "narm")
+    assert f"There are no tuned settings for {cache.dataset_title(DATA)}." in said(app)
+    queue.add("narm", DATA)
+    assert "With suggested settings." in said(app.run())
+
+
 def test_every_setting_has_a_label():
     assert set(form.SETTINGS) == {*options.MAIN_SETTINGS, *options.MORE_SETTINGS}
 
@@ -141,7 +148,7 @@ def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
     app = choose(visit("train"), "sasrec-bce")
     assert "Training time is not known yet (minutes to hours)." in said(app)
     monkeypatch.setattr(options, "previous_training", lambda name, data: options.PreviousTraining(7300.0, 24, "cuda"))
-    assert "The last training run took about 2 hours for 24 epochs on a GPU." in said(app.run())
+    assert "Training the current model took about 2 hours for 24 epochs on a GPU." in said(app.run())
 
 
 def test_where_there_is_a_gpu_it_can_be_chosen_or_not(visit, monkeypatch):
@@ -173,7 +180,7 @@ def test_a_training_that_goes_on_shows_its_curves_and_the_time_that_is_left(visi
     queue.add("ncf", DATA)
     app = visit("train")
     with queue.claim_next() as job:
-        assert badges(app.run()) == ["Training"]
+        assert badges(app.run()) == ["Running"]
         assert app.get("progress")[0].proto.text == "Preparing the first epoch…"
         told = [{"epoch": n, "epochs": 8, "loss": 9.0 - n, "seconds_left": 600.0} for n in (1, 2)]
         reported(job, told[0], told[1] | {"ndcg@10": 0.0981})
@@ -271,7 +278,7 @@ def test_an_endless_report_of_a_training_does_not_stop_the_page(visit, end):
             file.write(end)
         app = visit("train")
         assert not app.exception
-        assert badges(app) == ["Training"]
+        assert badges(app) == ["Running"]
         assert app.get("progress")[0].proto.value == (33 if end else 0)
 
 

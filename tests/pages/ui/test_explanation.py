@@ -2,8 +2,8 @@ import re
 
 import pytest
 
-from pages.ui import explanation
-from recsys.data import film_details
+from pages.ui import explanation, i18n
+from recsys.data import film_details, film_tables
 from recsys.serving.insight.explain import Explanation, Influence
 from recsys.serving.recommend import RankPosition
 from tests.pages import world
@@ -33,6 +33,14 @@ def test_what_is_known_of_the_film_is_told_with_where_it_is_from(show):
     assert not app.exception
     assert ":gray[Directed by] Ann *Lee*" in said(app)
     assert "From Wikidata." in said(app)
+
+
+def test_the_themes_of_the_film_are_shown(show, monkeypatch):
+    monkeypatch.setattr(film_tables, "themes", lambda dataset: {4: ("boxing", "time loop")})
+    assert ":gray[Themes] boxing, time loop" in said(show(s="1-2-3", item=3))
+    monkeypatch.setattr(i18n, "current_language", lambda: "uk")
+    assert ":gray[Мотиви] бокс, часова петля" in said(show(s="1-2-3", item=3))
+    assert "Мотиви" not in said(show(s="1-2-3", item=4))
 
 
 def test_an_only_film_is_compared_with_a_newcomer_and_an_empty_list_says_so(show):

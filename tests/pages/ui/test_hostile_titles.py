@@ -7,6 +7,7 @@ import pytest
 
 from pages.inside import lesson
 from pages.ui import format, url
+from pages.ui.url import COMPARE_TABS
 from recsys.data import prepared
 from recsys.data.dataset import Catalog
 from tests import toys
@@ -85,7 +86,7 @@ def test_the_panels(hostile, part, key):
 @pytest.mark.parametrize("place", range(5))
 def test_the_tabs_of_compare(hostile, place):
     app = hostile("compare", s=FILMS)
-    app.session_state["compare_tab_index"] = place
+    app.session_state["compare_section"] = list(COMPARE_TABS)[place]
     app.session_state["compare_tab"] = "in another language"
     for key in ("which_order", "hide_all"):
         app.session_state[key] = True

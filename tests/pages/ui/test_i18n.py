@@ -1,4 +1,7 @@
+from types import SimpleNamespace
+
 import pytest
+from streamlit.runtime.state import SessionState
 
 from pages.ui import format, i18n
 from pages.ui.i18n import _, ngettext
@@ -131,3 +134,22 @@ def test_a_browser_that_asks_for_ukrainian_gets_it_and_any_visitor_can_switch(vi
 
 def test_a_choice_has_the_same_address_in_every_language(visit):
     assert visit(lang="uk", view="list").query_params["view"] == "list"
+
+
+def test_a_change_of_language_keeps_choices_and_no_files(visit, monkeypatch):
+    monkeypatch.setattr("pages.ui.dataset_menu.menu_label", str)
+    app = visit("compare", s="1-2", lang="uk")
+    chosen = list(app.multiselect(key="compared").value)
+    kept = {}
+    app.session_state["uploads"] = [SimpleNamespace(name="history.csv")]
+    set_item = SessionState.__setitem__
+    monkeypatch.setattr(
+        SessionState,
+        "__setitem__",
+        lambda state, key, value: kept.setdefault(key, value) or set_item(state, key, value),
+    )
+    app.segmented_control(key="chosen_language").set_value("en").run()
+    assert not app.exception
+    assert app.multiselect(key="compared").value == chosen
+    assert "compared" in kept
+    assert "uploads" not in kept

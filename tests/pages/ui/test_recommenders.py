@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import cache, errors, format, recommenders, tasks
+from pages.ui import cache, errors, format, recommenders
 from pages.ui.recommenders import State
 from recsys import checkpoints, paths, storage
 from recsys.data import film_details
@@ -282,7 +282,7 @@ def fit(monkeypatch):
 
 
 def fitting(name="markov"):
-    return tasks.find(f"fit/{DATA}/{name}")
+    return recommenders.find_fit(name, DATA)
 
 
 def test_while_a_fit_goes_on_the_page_shows_how_far_it_is_and_another_one_answers(visit, fit):
@@ -379,6 +379,26 @@ def test_two_parts_of_a_page_can_watch_the_same_fit(home, fit):
     assert keys(app) == ["stop-markov"]
 
 
+def test_a_failed_fit_does_not_count_for_the_data_that_replace_the_data_set(home, monkeypatch):
+    load = recommenders.predictors.load
+
+    def fail(*arguments):
+        raise DataError("too few ratings")
+
+    monkeypatch.setattr(recommenders.predictors, "load", fail)
+    recommenders.start(["markov"], world.build())
+    assert fitting().wait(LONG)
+    assert fitting().error
+    monkeypatch.setattr(recommenders.predictors, "load", load)
+    replacement = world.build(titles=world.TITLES[:20])
+    world.save(replacement)
+    assert fitting() is None
+    recommenders.start(["markov"], replacement)
+    assert fitting().wait(LONG)
+    assert fitting().error is None
+    assert recommenders.state("markov", DATA) is State.READY
+
+
 def test_what_was_called_off_is_begun_again_by_nobody_but_the_visitor(home, fit):
     dataset = world.build()
     recommenders.start(["markov"], dataset)
@@ -408,7 +428,7 @@ def test_visitors_of_a_public_server_start_no_fit_that_takes_long(visit, monkeyp
     assert "The administrator of this server can run:" in said(app)
     assert errors.hide_paths(recsys_command("train", "ease", "--dataset", DATA)) in [one.value for one in app.code]
     assert "fit-ease" not in keys(app)
-    assert tasks.find(f"fit/{DATA}/ease") is None
+    assert fitting("ease") is None
 
 
 def test_what_takes_seconds_is_fitted_for_them_too(visit, monkeypatch, at_leisure):

@@ -90,7 +90,7 @@ def test_a_set_that_was_replaced_can_be_left_at_once(visit, shop):
 
 def test_a_film_of_a_set_that_was_replaced_is_not_ranked_any_more(visit, shop):
     app = visit("compare", data="shop", s="1-2", compare="popular~markov")
-    app.session_state.compare_tab, app.session_state.compare_tab_index = "", 1
+    app.session_state.compare_section = "rank"
     app.run().text_input(key="seek").set_value("z").run()
     next(button for button in app.button if button.key.startswith("seek-")).click().run()
     assert "**z**" in said(app)

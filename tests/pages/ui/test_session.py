@@ -1,14 +1,9 @@
-from datetime import datetime
-
 import pytest
 import streamlit as st
 
 from pages.ui import session as ui_session
-from pages.ui.visitor import ListState
-from recsys.serving.history import UserHistory
-from recsys.serving.history_import import WatchedFilm
 from tests.pages import world
-from tests.pages.reading import titles, watched
+from tests.pages.reading import said, titles, watched
 
 OTHER = [*world.TITLES[:10], *world.TITLES[11:]]  # one film less, other ids
 
@@ -177,27 +172,84 @@ def test_more_than_two_steps_can_be_undone(visit):
     assert watched(app) == titles(0, 1, 2, 3, 4)
 
 
-def test_only_a_history_with_dates_or_of_a_user_is_in_the_order_of_watching(visit, monkeypatch):
-    taken_for_favourites = []
-    monkeypatch.setattr(ui_session, "for_unordered_list", lambda each: taken_for_favourites.append(each) or each)
+def order_switch(app):
+    """Whether the list is a history, as the switch shows, or None without a switch."""
+    assert not app.exception
+    return {toggle.key: toggle.value for toggle in app.toggle}.get("in_watch_order")
 
-    def is_history(app):
-        taken_for_favourites.clear()
-        assert not app.run().exception
-        return not taken_for_favourites
 
+def surprise(app):
+    app.session_state["surprise-open"] = True
+    app.run().button(key="surprise").click().run()
+    return app
+
+
+def test_the_link_of_a_history_is_of_a_history(visit):
+    app = visit()
+    app.button(key="surprise").click().run()
+    assert order_switch(app)
+    link = address(app)
+    assert link["order"] == "true"
+    again = visit(**link)
+    assert order_switch(again)
+    assert watched(again) == watched(app)
+    assert again.session_state.visitor.current.in_watch_order
+
+
+def test_the_films_of_a_user_stay_a_history_without_one_of_them(visit):
+    app = visit()
+    app.button(key="surprise").click().run()
+    remove_first(app)
+    assert order_switch(app)
+
+
+def test_undo_brings_back_the_user_and_the_order_of_the_list(visit):
+    app = surprise(visit(s="1-2-3"))
+    person = app.session_state.visitor.current.user
+    assert person.items == app.session_state.visitor.current.films
+    for _ in range(3):  # the next person is another one
+        surprise(app)
+    for _ in range(3):
+        app.button(key="undo").click().run()
+    assert app.session_state.visitor.current.user == person
+    assert order_switch(app)
+    assert "A real person from" in said(app)
+    app.button(key="undo").click().run()
+    assert app.session_state.visitor.current.user is None
+    assert order_switch(app) is False
+
+
+def test_a_new_list_is_favourites_again(visit):
+    app = visit(s="1-2-3", order="true")
+    assert order_switch(app)
+    app.button(key="clear").click().run()
+    app.button(key="take-Animated family films").click().run()
+    assert order_switch(app) is False
+    assert "order" not in address(app)
+    app = visit(s="1", order="true")
+    remove_first(app)
+    assert not app.session_state.visitor.current.in_watch_order
+    app.button(key="undo").click().run()
+    assert app.session_state.visitor.current.in_watch_order
+
+
+def test_each_data_set_keeps_the_order_of_its_list(visit, two_sets):
+    app = switch(visit(s="2-11-3", order="true"), "ml-latest-small")
+    assert order_switch(app)
+    app.button(key="clear").click().run()
+    app.button(key="take-Animated family films").click().run()
+    assert order_switch(app) is False
+    assert order_switch(switch(app, "ml-latest-sample"))
+    assert order_switch(switch(app, "ml-latest-small")) is False
+
+
+def test_back_and_forward_bring_back_the_order(visit, follow):
     app = visit(s="1-2-3")
-    state = app.session_state.visitor
-    assert not is_history(app)
-    dates = {title: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None) for title in world.TITLES[:2]}
-    state.current = ListState(films=(0, 1, 2), watch_dates=dates)
-    assert is_history(app)  # a film was added by hand
-    state.current = ListState(films=(0, 5, 6, 7), watch_dates=dates)
-    assert not is_history(app)
-    state.user = UserHistory(items=(0, 5), n_watched=2)
-    assert is_history(app)
-    state.current = ListState(films=(5, 6))
-    assert not is_history(app)
+    favourites = address(app)
+    app.toggle(key="in_watch_order").set_value(True).run()
+    history = address(app)
+    assert order_switch(follow(app, favourites)) is False
+    assert order_switch(follow(app, history))
 
 
 def test_the_visitor_can_say_that_the_list_is_in_the_order_of_watching(visit, monkeypatch):
@@ -209,8 +261,12 @@ def test_the_visitor_can_say_that_the_list_is_in_the_order_of_watching(visit, mo
     app.toggle(key="in_watch_order").set_value(True).run()
     assert not taken_for_favourites
     assert app.query_params["order"] == "true"
+    app.button(key="undo").click().run()
+    assert taken_for_favourites
+    app.toggle(key="in_watch_order").set_value(True).run()
     app.toggle(key="in_watch_order").set_value(False).run()
     assert taken_for_favourites
+    assert "order" not in app.query_params
 
 
 def test_who_moves_a_film_cares_about_the_order(visit):
@@ -226,8 +282,5 @@ def test_who_moves_a_film_cares_about_the_order(visit):
     assert visit(s="1-2-3", order="true").toggle(key="in_watch_order").value
 
 
-def test_a_known_order_and_a_single_film_have_no_switch(visit):
-    app = visit(s="1-2")
-    app.session_state.visitor.user = UserHistory(items=(0,), n_watched=1)
-    assert "in_watch_order" not in [toggle.key for toggle in app.run().toggle]
-    assert "in_watch_order" not in [toggle.key for toggle in visit(s="1").toggle]
+def test_a_single_film_has_no_switch(visit):
+    assert order_switch(visit(s="1", order="true")) is None

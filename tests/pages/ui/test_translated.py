@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from pages.inside import lesson
 from pages.ui import charts, i18n, url
 from pages.ui.recommenders import TRAIN_MENU_KEY
+from pages.ui.url import COMPARE_TABS
 from recsys import paths, storage
 from recsys.data import own_data, tables
 from recsys.data.split import LEAVE_ONE_OUT
@@ -174,7 +175,7 @@ def test_the_panels(home, monkeypatch, part, key, variant):
 @pytest.mark.parametrize("place", range(5))
 def test_the_tabs_of_compare(marked, place):
     app = marked("compare", s=FILMS)
-    app.session_state["compare_tab_index"] = place
+    app.session_state["compare_section"] = list(COMPARE_TABS)[place]
     app.session_state["compare_tab"] = "in another language"
     for key in ("which_order", "hide_all"):
         app.session_state[key] = True

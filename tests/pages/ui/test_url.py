@@ -14,8 +14,15 @@ CHOSEN = {
     "each": "20",
     "section": "pair",
     "metric": "mrr",
+    "first": "popular",
+    "second": "markov",
     "inside": "map",
     "step": "3",
+    "attends": "sasrec-softmax",
+    "chart": "heat-map",
+    "mapped": "sasrec-softmax",
+    "plane": "pca",
+    "colour": "genre",
     "years": "1990-1999",
     "genres": "Drama~Sci-Fi",
     "without": "Comedy",
@@ -92,7 +99,7 @@ ODD = [
 
 @pytest.mark.parametrize("text", ODD, ids=range(len(ODD)))
 def test_odd_values_are_passed_over(visit, text):
-    every = [param.name for param in url.URL_PARAMS]
+    every = ["order", *(param.name for param in url.URL_PARAMS)]
     app = visit(s="1", **dict.fromkeys(every, text))
     assert not app.exception
     assert {"model", "n", "view", "compare", "each", "section", "metric", "years", "rated"} & set(query(app)) == set()
@@ -135,7 +142,7 @@ def test_ratings_of_films_come_with_a_link(visit):
 
 
 def test_no_two_choices_share_a_parameter():
-    names = ["data", "s", "not", *(param.name for param in url.URL_PARAMS)]
+    names = ["data", "s", "not", "order", *(param.name for param in url.URL_PARAMS)]
     assert len(set(names)) == len(names)
 
 

@@ -4,7 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from pages.watch.predictions import FILTER_LABELS
 from recsys.data.dataset import Catalog
+from recsys.serving import filters
 from recsys.serving.filters import Filters
 from tests.pages import world
 from tests.pages.reading import keys, picks, said, titles, watched
@@ -49,9 +51,21 @@ def with_years(app):
 
 def test_nothing_newer_than_the_last_film(visit):
     last = next(place for place, title in enumerate(world.TITLES) if "1984" in title)
-    app = opened(visit(s=f"1-{last + 1}"))
+    app = opened(visit(s=f"1-{last + 1}", order="true"))
     app.toggle(key="released_by_last_film").set_value(True).run()
     assert picks(app)
+    assert all(int(year) <= 1984 for _, year in with_years(app))
+
+
+def test_favourites_in_no_order_have_no_filter_by_the_last_film(visit):
+    last = next(place for place, title in enumerate(world.TITLES) if "1984" in title)
+    app = opened(visit(s=f"1-{last + 1}", older="true"))
+    assert "released_by_last_film" not in [toggle.key for toggle in app.toggle]
+    assert any(int(year) > 1984 for _, year in with_years(app))
+    app.toggle(key="hide_seen").set_value(False).run()
+    assert app.session_state.filters == Filters(released_by_last_film=True, hide_seen=False)
+    app.toggle(key="in_watch_order").set_value(True).run()  # the filter keeps its value
+    assert app.toggle(key="released_by_last_film").value
     assert all(int(year) <= 1984 for _, year in with_years(app))
 
 
@@ -61,6 +75,10 @@ def test_years_from_and_to(visit):
     assert {year for _, year in with_years(app)} <= {"1990", "1991", "1992", "1993", "1994", "1995"}
     app.slider(key="years").set_value((1940, 2000)).run()
     assert filters_label(app) == "Filters"
+
+
+def test_every_filter_that_can_exclude_all_films_has_a_label():
+    assert set(FILTER_LABELS) == set(Filters.__dataclass_fields__) - {"hide_seen", "diversity"}
 
 
 def test_variety_reorders_the_films_but_for_the_first(visit):
@@ -100,6 +118,55 @@ def test_when_no_single_filter_is_to_blame_the_page_says_so(visit):
     app.session_state.filters = Filters(years=(1800, 1801), genres=("Western",))
     app.run()
     assert "No film matches your filters, and changing a single filter is not enough. Reset all filters." in said(app)
+
+
+POPULAR = "6"  # movie id of the most popular film, see `by_popularity`
+ALL_BUT_POPULAR = "-".join(str(film) for film in range(1, 31) if str(film) != POPULAR)
+
+
+@pytest.fixture
+def by_popularity(monkeypatch):
+    """Makes one film the only well known one."""
+    features = filters.film_features
+
+    def with_popular_film(dataset):
+        percentile = np.full(dataset.n_items, 0.5)
+        percentile[int(POPULAR) - 1] = 0.0
+        return replace(features(dataset), popularity_percentile=percentile)
+
+    monkeypatch.setattr(filters, "film_features", with_popular_film)
+
+
+@pytest.mark.parametrize(
+    ("query", "causes", "label", "n_films"),
+    [
+        ({"from": "1-2"}, "From a list", "Show all films", 10),  # both are watched
+        ({"from": "31"}, "From a list", "Show all films", 10),  # BERT4Rec has no film with too few ratings
+        ({"from": POPULAR, "years": "2000-2000"}, "Made between, From a list", "Reset filters", 1),
+        ({"from": POPULAR, "kind": "gems"}, "Hidden gems, From a list", "Show all films", 10),
+        ({"not": ALL_BUT_POPULAR, "kind": "gems"}, "Hidden gems", "To your taste", 1),
+        (
+            {"from": POPULAR, "kind": "gems", "known": "hidden-gems"},
+            "How well known, From a list",
+            "Show all films",
+            10,
+        ),
+        ({"from": "1-2", "years": "1800-1801"}, None, "Reset filters", 10),
+        ({"from": "1-2", "years": "1800-1801", "kind": "gems"}, None, "Reset filters", 10),
+    ],
+)
+def test_the_offered_button_brings_films(visit, by_popularity, query, causes, label, n_films):
+    app = visit(s="1-2-3", **query)
+    assert not app.exception
+    assert (
+        f"Change one of these: {causes}."
+        if causes
+        else "No film matches your filters, and changing a single filter is not enough. Reset all filters."
+    ) in said(app)
+    assert app.button(key="reset-here").label == label
+    app.button(key="reset-here").click().run()
+    assert not app.exception
+    assert len(picks(app)) == n_films
 
 
 def refuse(app, movie):

@@ -155,6 +155,21 @@ def test_the_columns_of_an_unknown_file_are_chosen(dialog):
     {menu.label: menu for menu in app.selectbox}["Watch date"].set_value("when").run()
     assert labels(use(app)) == ["Heat (1995)", "Alien (1979)"]
     assert app.session_state.visitor.current.watch_dates["Alien (1979)"].last_date == datetime(2023, 1, 25)
+    assert app.session_state.link["order"] == "true"
+
+
+def test_an_import_without_dates_is_not_in_the_order_of_watching(dialog):
+    app = use(dialog(("list.csv", "Title,Year\nHeat,1995\nAlien,1979\n"), s="1-2", order="true"))
+    assert labels(app) == ["Heat (1995)", "Alien (1979)"]
+    assert "order" not in app.session_state.link
+    app.button(key="undo").click().run()
+    assert app.session_state.link["order"] == "true"
+
+
+def test_the_column_of_series_can_be_chosen(dialog):
+    app = dialog(("list.csv", "Title,what\nHeat,film\nAlien,series\n"))
+    {menu.label: menu for menu in app.selectbox}["Film or series"].set_value("what").run()
+    assert labels(use(app)) == ["Heat (1995)"]
 
 
 def test_the_cells_of_an_unknown_file_are_no_markdown(dialog):
@@ -272,7 +287,7 @@ def test_pasted_titles_are_added_to_the_films_as_favourites(dialog):
     app.button(key="add-pasted").click().run()
     assert not app.exception
     assert labels(app) == ["Star Wars (1977)", "Heat (1995)", "Toy Story (1995)"]
-    assert app.session_state.visitor.current.watch_dates == {}  # so they are in no order
+    assert "order" not in app.session_state.link
     app.button(key="undo").click().run()
     assert labels(app) == ["Star Wars (1977)"]
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import recommenders
+from pages.ui import recommenders, session
 from pages.ui.visitor import ListState
 from pages.watch import last_films
 from recsys.serving import predictor
@@ -78,6 +78,19 @@ def test_another_history_is_asked_about_anew(opened):
     app.button(key="guess").click().run()
     app.session_state.visitor.current = ListState(films=(5, 6, 7))
     assert "guess" in keys(app.run())
+
+
+def test_favourites_are_asked_about_as_favourites_and_a_history_as_a_history(opened, monkeypatch):
+    favourites = []
+    monkeypatch.setattr(session, "for_unordered_list", lambda each: favourites.append(each) or each)
+    app = opened("1-2-3")
+    app.button(key="guess").click().run()
+    assert favourites
+    favourites.clear()
+    app.session_state.visitor.current = ListState(films=(0, 1, 2), in_watch_order=True)
+    app.run().button(key="guess").click().run()  # the answers for favourites are no longer shown
+    assert not app.exception
+    assert not favourites
 
 
 def test_a_recommender_that_is_new_can_be_asked_too(opened):

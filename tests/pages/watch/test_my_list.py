@@ -6,7 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui.visitor import ListState
 from recsys.data.download import DownloadError
-from recsys.serving import history, substitutes
+from recsys.serving import history, substitutes, themes
 from recsys.serving.history_import import WatchedFilm
 from recsys.text import encoder
 from tests.pages import world
@@ -49,13 +49,11 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     assert "This replaces the film in your list" in said(alone.run())
 
 
-def test_dates_of_an_import_are_not_shown_for_the_films_of_a_viewer(visit):
+def test_the_date_of_an_import_is_shown(visit):
     app = visit(s="1")
     dates = {world.TITLES[0]: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None)}
     app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
     assert "Watched on 2 January 2024." in app.run().container(key="sequence").html[0].value
-    app.session_state.visitor.user = history.UserHistory(items=(0,), n_watched=1)
-    assert "Watched on" not in app.run().container(key="sequence").html[0].value
 
 
 def test_a_random_user_has_no_watch_dates_of_an_imported_history_and_undo_restores_them(visit):
@@ -128,6 +126,26 @@ def test_a_double_click_changes_only_the_film_of_the_button(click, films):
     assert app.session_state.visitor.current.films == films
 
 
+@pytest.mark.parametrize(("action", "marks"), [("mark_film", (9, 7)), ("unmark_film", ())])
+def test_a_double_click_on_a_mark_is_one_step(action, marks):
+    app = AppTest.from_function(clicked_twice, args=(action, 9 if action == "unmark_film" else 7, "later"))
+    app.query_params.update({"s": "1-2-3-4", "later": "10"})
+    app.run(timeout=60).button[0].click().run(timeout=60)
+    assert not app.exception
+    assert app.session_state.visitor.current.later == marks
+    assert len(app.session_state.visitor.undo_stack) == 1
+
+
+def test_the_films_of_a_new_list_lose_their_marks(visit):
+    app = visit(later="-".join(str(number + 1) for number in range(len(world.TITLES))))
+    app.button(key="take-Animated family films").click().run()
+    current = app.session_state.visitor.current
+    assert current.films
+    assert {*current.later} == {*range(len(world.TITLES))} - {*current.films}
+    app.button(key="undo").click().run()
+    assert len(app.session_state.visitor.current.later) == len(world.TITLES)
+
+
 def test_several_titles_in_the_search_box_lead_to_the_box_for_them(visit):
     app = visit()
     hint = "To add several films at once, click “Import your history” and paste their titles."
@@ -170,6 +188,15 @@ def test_titles_that_are_no_theme_offer_no_search_by_theme(visit):
     app = visit()
     app.text_input(key="search").set_value("toy").run()
     assert "theme-offer" not in keys(app)
+
+
+@pytest.mark.parametrize(("language", "theme"), [("en", "time loop"), ("uk", "часова петля")])
+def test_the_name_of_a_theme_is_offered_as_a_theme(visit, monkeypatch, language, theme):
+    monkeypatch.setattr(themes, "themes", lambda dataset: {5: ("time loop",), 8: ("time loop",)})
+    monkeypatch.setattr("pages.ui.dataset_menu.menu_label", str)  # AppTest finds no option with a translated label
+    app = visit(s="1", lang=language)
+    app.text_input(key="search").set_value(theme).run()
+    assert theme in app.button(key="theme-offer").label
 
 
 def without_encoder(report, fetch=True):

@@ -34,6 +34,28 @@ def test_a_note_appears_if_similar_films_count_more_than_usual(visit, monkeypatc
     assert note not in said(visit(s="1-3"))
 
 
+@pytest.mark.parametrize(
+    ("trait", "language", "note"),
+    [
+        (
+            "theme/time loop",
+            "en",
+            "Your films have a theme in common: time loop. Films like them rank higher than usual.",
+        ),
+        ("theme/time loop", "uk", "У ваших фільмів спільна тема: часова петля. Схожі фільми стоять у списку вище"),
+        ("director/Agnès Varda", "en", "Your films have a director in common: Agnès Varda."),
+        ("language/fr", "en", "Your films have a language in common: French."),
+        ("language/fr", "uk", "У ваших фільмів спільна мова: французька."),
+        ("genre/Film-Noir", "en", "Your films have a genre in common: Film noir."),
+        ("tag/gory", "en", "Your films are little known or have something unusual in common"),
+    ],
+)
+def test_the_note_names_what_the_films_have_in_common(visit, monkeypatch, trait, language, note):
+    monkeypatch.setattr(Predictor, "favours_content", lambda predictor, films: True)
+    monkeypatch.setattr(Predictor, "common_trait", lambda predictor, films: trait)
+    assert note in said(visit(s="1-2", lang=language))
+
+
 def test_a_link_reproduces_a_sequence_and_its_predictions(visit):
     app = visit(data="ml-latest-sample", s="1-2-3")
     assert watched(app) == titles(0, 1, 2)

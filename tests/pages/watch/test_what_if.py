@@ -1,5 +1,6 @@
 import pytest
 
+from pages.ui.visitor import ListState
 from pages.watch import what_if
 from recsys.data.dataset import Film
 from recsys.serving.recommend import RankPosition
@@ -40,6 +41,18 @@ def test_a_film_is_moved_and_the_change_made_real(show):
     app.button(key="what-if-apply").click().run()
     assert not app.exception
     assert films(app) == "2 0 1"
+    assert app.session_state.visitor.current.in_watch_order  # as after a move in the list
+
+
+def test_a_removal_keeps_favourites_favourites_and_a_history_a_history(show):
+    app = show(s="1-2-3")
+    app.button(key="what-if-apply").click().run()
+    assert films(app) == "0 1"
+    assert not app.session_state.visitor.current.in_watch_order
+    app.session_state.visitor.current = ListState(films=(0, 1, 2), in_watch_order=True)
+    app.run().button(key="what-if-apply").click().run()
+    assert films(app) == "0 1"
+    assert app.session_state.visitor.current.in_watch_order
 
 
 def test_the_same_position_is_no_change(show):
@@ -76,6 +89,7 @@ def test_shifts_are_told_in_words_and_counted():
     assert "new at rank 2, was not available before" in html
     assert "no longer in the list, down from rank 2 to 40" in html
     assert "1.0% → 20.0%" in html
+    assert "– → 10.0%" in html
     assert "<script" not in html
 
 

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
+from recsys.models.pool import LengthWeights
 from recsys.models.popular import Popular
 from recsys.models.sasrec import SasRec, SasRecConfig
 from recsys.models.sasrec_paper import SasRecPaper
+from recsys.models.sequence_model import CALIBRATION_EDGES
 from recsys.serving.insight import attention as attending
 from recsys.serving.insight.attention import (
     MAX_DISTANCE,
@@ -26,6 +28,13 @@ WORLD = toys.cycle(n_items=20)
 
 def bert(architecture=Bert4Rec, **settings):
     return untrained(architecture(Bert4RecConfig(**{"dim": 8, "length": 10, "init": 0.5} | settings)), WORLD.n_items)
+
+
+def calibrated(model):
+    """Return the model with factors for 0 to 1, 2, 3 to 4, 5 to 9, 10 to 49, and more films."""
+    model.calibration = LengthWeights(n_members=1, edges=CALIBRATION_EDGES)
+    model.calibration.set_weights(np.array([[0.125], [0.25], [0.4], [0.5], [0.6], [0.7]], np.float32))
+    return model
 
 
 def sasrec(**settings):

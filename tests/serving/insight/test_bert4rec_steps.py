@@ -16,41 +16,53 @@ from recsys.serving.insight.bert4rec_steps import (
     paper_differences,
     run_layers,
 )
-from recsys.serving.recommend import ServingError
+from recsys.serving.recommend import Request, ServingError, recommend
 from tests.serving.given import predictor
-from tests.serving.insight.test_attention import WORLD, bert, sasrec
+from tests.serving.insight.test_attention import WORLD, bert, calibrated, sasrec
 
 FILMS = [4, 5, 6, 7, 8]
 
 
 def test_the_steps_lead_from_the_films_to_the_answers_of_the_model():
     model = bert()
-    found = compute_steps(predictor(WORLD, model), FILMS, k=3)
+    steps = compute_steps(predictor(WORLD, model), FILMS, k=3)
     scores = model.score(Queries([np.array(FILMS)]))[0]
-    assert found.predictions["item"].tolist() == np.argsort(-scores)[:3].tolist()
-    assert found.predictions["score"].tolist() == pytest.approx(np.sort(scores)[::-1][:3].tolist(), rel=1e-5)
+    assert steps.predictions["item"].tolist() == np.argsort(-scores)[:3].tolist()
+    assert steps.predictions["score"].tolist() == pytest.approx(np.sort(scores)[::-1][:3].tolist(), rel=1e-5)
+
+
+def test_the_lesson_has_the_probabilities_of_the_recommendations():
+    asked = predictor(WORLD, calibrated(bert(only_unseen=True)))
+    found = compute_steps(asked, FILMS, k=5)
+    wanted = [film.probability for film in recommend(asked, Request(tuple(FILMS), 5))]
+    assert found.calibration_factor == 0.5
+    assert found.predictions["probability"].tolist() == pytest.approx(wanted, rel=1e-4)
+    assert layer_predictions(asked, found, 5)[-1]["probability"].tolist() == pytest.approx(wanted, rel=1e-4)
+    assert compute_steps(asked, [1, 2]).calibration_factor == 0.25  # a shorter list
 
 
 def test_where_training_compares_unseen_films_only_so_does_the_lesson():
     model = bert(only_unseen=True)
-    asked = predictor(WORLD, model)
-    found = compute_steps(asked, FILMS, k=20)
-    assert set(found.predictions["item"]) == set(range(20)) - set(FILMS)
-    assert found.predictions["probability"].sum() == pytest.approx(1)
-    assert all(not set(FILMS) & set(read["item"]) for read in layer_predictions(asked, found.layers, 20))
+    bert_predictor = predictor(WORLD, model)
+    steps = compute_steps(bert_predictor, FILMS, k=20)
+    assert set(steps.predictions["item"]) == set(range(20)) - set(FILMS)
+    assert steps.predictions["probability"].sum() == pytest.approx(1)
+    assert all(not set(FILMS) & set(table["item"]) for table in layer_predictions(bert_predictor, steps, 20))
     covered = mask_positions(model, np.array(FILMS))
     logits = torch.from_numpy(model.fill(np.array(FILMS), covered))
     logits[:, np.delete(FILMS, covered)] = -torch.inf
     expected = F.cross_entropy(logits, torch.from_numpy(np.array(FILMS)[covered]), reduction="none")
-    np.testing.assert_allclose(found.masked_films["loss"], expected.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(steps.masked_films["loss"], expected.numpy(), rtol=1e-5)
 
 
 def test_the_softmax_is_shown_step_by_step():
-    found = compute_steps(predictor(WORLD, bert()), FILMS, k=20).predictions
-    assert found["probability"].sum() == pytest.approx(1)
-    assert found["weight"].iloc[0] == 1
-    np.testing.assert_allclose(found["weight"], np.exp(found["score"] - found["score"].iloc[0]))
-    np.testing.assert_allclose(found["probability"], found["weight"] / found["weight"].sum(), rtol=1e-5)
+    predictions = compute_steps(predictor(WORLD, bert()), FILMS, k=20).predictions
+    assert predictions["probability"].sum() == pytest.approx(1)
+    assert predictions["weight"].iloc[0] == 1
+    np.testing.assert_allclose(predictions["weight"], np.exp(predictions["score"] - predictions["score"].iloc[0]))
+    np.testing.assert_allclose(
+        predictions["probability"], predictions["weight"] / predictions["weight"].sum(), rtol=1e-5
+    )
 
 
 def test_films_are_covered_that_have_films_on_both_sides():
@@ -62,54 +74,56 @@ def test_films_are_covered_that_have_films_on_both_sides():
 
 def test_the_loss_of_a_covered_film_is_what_training_would_compute():
     model = bert()
-    found = compute_steps(predictor(WORLD, model), FILMS).masked_films
+    masked_films = compute_steps(predictor(WORLD, model), FILMS).masked_films
     example = np.array(FILMS)
     covered = mask_positions(model, example)
     logits = torch.from_numpy(model.fill(example, covered))
     expected = F.cross_entropy(logits, torch.from_numpy(example[covered]), reduction="none")
-    assert found["item"].tolist() == example[covered].tolist()
-    np.testing.assert_allclose(found["loss"], expected.numpy(), rtol=1e-5)
-    np.testing.assert_allclose(found["probability"], np.exp(-found["loss"]))
+    assert masked_films["item"].tolist() == example[covered].tolist()
+    np.testing.assert_allclose(masked_films["loss"], expected.numpy(), rtol=1e-5)
+    np.testing.assert_allclose(masked_films["probability"], np.exp(-masked_films["loss"]))
 
 
 def test_only_the_newest_films_are_a_training_example():
-    found = compute_steps(predictor(WORLD, bert(length=20)), [film % 20 for film in range(17)])
-    assert (len(found.training_labels), len(found.attention.labels)) == (12, 18)
+    steps = compute_steps(predictor(WORLD, bert(length=20)), [film % 20 for film in range(17)])
+    assert (len(steps.training_labels), len(steps.attention.labels)) == (12, 18)
 
 
 def test_the_last_reading_is_the_answer():
-    asked = predictor(WORLD, bert())
-    found = compute_steps(asked, FILMS, k=5)
-    read = layer_predictions(asked, found.layers, 5)
-    assert len(read) == 3
-    assert read[-1]["item"].tolist() == found.predictions["item"].tolist()
-    before = layer_predictions(asked, compute_steps(asked, [1, 2]).layers, 5)[0]
-    assert before["item"].tolist() == read[0]["item"].tolist()  # without a layer, the films do not matter
+    bert_predictor = predictor(WORLD, bert())
+    steps = compute_steps(bert_predictor, FILMS, k=5)
+    predictions_by_layer = layer_predictions(bert_predictor, steps, 5)
+    assert len(predictions_by_layer) == 3
+    assert predictions_by_layer[-1]["item"].tolist() == steps.predictions["item"].tolist()
+    before = layer_predictions(bert_predictor, compute_steps(bert_predictor, [1, 2]), 5)[0]
+    assert (
+        before["item"].tolist() == predictions_by_layer[0]["item"].tolist()
+    )  # without a layer, the films do not matter
 
 
 def test_prediction_reads_the_films_and_a_mask_and_training_hides_some_of_them():
-    found = compute_steps(predictor(WORLD, bert()), FILMS)
+    steps = compute_steps(predictor(WORLD, bert()), FILMS)
     labels = [f"Film {film} ({1990 + film})" for film in FILMS]
-    assert found.attention.labels == [*labels, "[mask]"]
-    assert len(found.training_labels) == len(FILMS)
+    assert steps.attention.labels == [*labels, "[mask]"]
+    assert len(steps.training_labels) == len(FILMS)
     assert [
-        label for label, shown in zip(labels, found.training_labels, strict=True) if shown == "[mask]"
-    ] == found.masked_labels
-    assert found.masked_labels
+        label for label, training_label in zip(labels, steps.training_labels, strict=True) if training_label == "[mask]"
+    ] == steps.masked_labels
+    assert steps.masked_labels
 
 
 def test_film_and_position_embeddings_add_up_to_the_input():
     model = bert(Bert4RecPaper)
-    found = compute_steps(predictor(WORLD, model), FILMS)
+    steps = compute_steps(predictor(WORLD, model), FILMS)
     weights = model.state()
-    np.testing.assert_allclose(found.embeddings, weights["items.weight"][[*FILMS, 21]])
-    np.testing.assert_allclose(found.positions, weights["positions.weight"][: len(FILMS) + 1])
+    np.testing.assert_allclose(steps.embeddings, weights["items.weight"][[*FILMS, 21]])
+    np.testing.assert_allclose(steps.positions, weights["positions.weight"][: len(FILMS) + 1])
 
 
 def test_with_a_relative_bias_the_film_embeddings_alone_are_the_input():
-    found = compute_steps(predictor(WORLD, bert()), FILMS)
-    assert found.positions is None
-    np.testing.assert_array_equal(found.input, found.embeddings)
+    steps = compute_steps(predictor(WORLD, bert()), FILMS)
+    assert steps.positions is None
+    np.testing.assert_array_equal(steps.input, steps.embeddings)
 
 
 def test_one_film_and_many_films_have_steps():
@@ -129,29 +143,29 @@ KINDS = [{}, PAPER, {"layers": 3, "heads": 4}]
 
 @pytest.mark.parametrize("settings", KINDS)
 def test_match_and_bias_make_the_attention_of_the_model(settings):
-    asked = predictor(WORLD, bert(**settings))
-    seen = attention(asked, FILMS)
-    found = run_layers(asked, seen.tokens)
-    np.testing.assert_allclose(found.weights, seen.weights, atol=1e-5)
-    assert (found.bias is None) == (settings == PAPER)
+    bert_predictor = predictor(WORLD, bert(**settings))
+    mean_attention = attention(bert_predictor, FILMS)
+    layers = run_layers(bert_predictor, mean_attention.tokens)
+    np.testing.assert_allclose(layers.weights, mean_attention.weights, atol=1e-5)
+    assert (layers.bias is None) == (settings == PAPER)
 
 
 @pytest.mark.parametrize("settings", KINDS)
 def test_read_after_the_last_layer_the_mask_gives_the_scores_of_the_model(settings):
     model = bert(**settings)
     tokens = model.input_tokens(np.array(FILMS))
-    found = run_layers(predictor(WORLD, model), tokens)
-    np.testing.assert_allclose(found.logit_lens[-1], model.fill(tokens, np.array([len(FILMS)]))[0], atol=1e-4)
-    assert found.logit_lens.shape == (model.config.layers + 1, WORLD.n_items)
-    assert found.states.shape == (model.config.layers + 1, len(tokens), 8)
+    layers = run_layers(predictor(WORLD, model), tokens)
+    np.testing.assert_allclose(layers.logit_lens[-1], model.fill(tokens, np.array([len(FILMS)]))[0], atol=1e-4)
+    assert layers.logit_lens.shape == (model.config.layers + 1, WORLD.n_items)
+    assert layers.states.shape == (model.config.layers + 1, len(tokens), 8)
 
 
 def test_the_bias_falls_by_the_slopes():
     model = bert()
-    found = run_layers(predictor(WORLD, model), model.input_tokens(np.array(FILMS)))
-    layer, head, slope = 1, 0, found.slopes[1, 0]
-    assert found.bias[layer, head, 4, 1] == pytest.approx(-slope[0] * np.log(4))
-    assert found.bias[layer, head, 1, 4] == pytest.approx(-slope[1] * np.log(4))
+    layers = run_layers(predictor(WORLD, model), model.input_tokens(np.array(FILMS)))
+    layer, head, slope = 1, 0, layers.slopes[1, 0]
+    assert layers.bias[layer, head, 4, 1] == pytest.approx(-slope[0] * np.log(4))
+    assert layers.bias[layer, head, 1, 4] == pytest.approx(-slope[1] * np.log(4))
 
 
 def test_departures_from_the_paper_are_those_of_the_settings():

@@ -7,7 +7,7 @@ from recsys.ranking.ranking import ScoreError
 from recsys.serving.insight.cloze import fill_blanks, has_films_on_both_sides, insert_blanks, rank_by_side
 from recsys.serving.recommend import RankPosition, Request, ServingError, recommend
 from tests.serving.given import Given, predictor
-from tests.serving.insight.test_attention import WORLD, bert, sasrec
+from tests.serving.insight.test_attention import WORLD, bert, calibrated, sasrec
 
 
 class Cycle(Given):
@@ -59,9 +59,10 @@ def test_the_film_that_was_really_there_has_its_rank_and_probability():
     assert pick.rank > 1
 
 
-def test_a_blank_at_the_end_is_filled_with_the_recommendations():
-    (blank,) = filled(bert(), [3, 4, None], k=5)
-    wanted = recommend(predictor(WORLD, bert()), Request((3, 4), 5))
+@pytest.mark.parametrize("model", [bert(), calibrated(bert())])
+def test_a_blank_at_the_end_is_filled_with_the_recommendations(model):
+    (blank,) = filled(model, [3, 4, None], k=5)
+    wanted = recommend(predictor(WORLD, model), Request((3, 4), 5))
     assert [film.item for film in blank.picks] == [film.item for film in wanted]
     assert blank.picks[0].probability == pytest.approx(wanted[0].probability, rel=1e-4)
 
