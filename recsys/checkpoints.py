@@ -380,8 +380,8 @@ def _member_version(name: str, dataset_name: str, seed: int, splitting: Splittin
         with suppress(StoreError):  # a damaged checkpoint counts as fitted by `train`
             uses_preset = read_meta(folder).tuned
     settings = {"variant": name, "config": to_document(recommender.preset(dataset_name))}
-    if recommender.model().uses_film_tables:
-        settings["tables"] = film_tables.fingerprint(dataset_name)
+    if recommender.model().uses_film_tables and (tables := film_tables.fingerprint(dataset_name)):
+        settings["tables"] = tables
     return storage.sha256(json.dumps(settings, sort_keys=True).encode()) if uses_preset else _meta_hash(folder)
 
 

@@ -224,7 +224,7 @@ def start_list(
 
 
 def set_films(items: Sequence[int]) -> None:
-    """Change the films of the list, and remove their marks.
+    """Change the films of the list, and remove the marks of films that are new in it.
 
     If only the order of the films changes, the list is a history. An empty list has no order.
     """
@@ -232,7 +232,8 @@ def set_films(items: Sequence[int]) -> None:
     current = visitor().current
     is_reordered = len(items) == len(current.films) and set(items) == set(current.films)
     in_watch_order = bool(items) and (is_reordered or current.in_watch_order)
-    _set_current(replace(current, films=tuple(items), in_watch_order=in_watch_order, **_without_marks(items)))
+    new_films = [item for item in items if item not in current.films]
+    _set_current(replace(current, films=tuple(items), in_watch_order=in_watch_order, **_without_marks(new_films)))
     _announce_length()
 
 

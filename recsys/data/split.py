@@ -196,8 +196,8 @@ def _hold_out_positions(dataset: Dataset, users: np.ndarray, positions: np.ndarr
 def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
     """Return ORDERS_PER_USER queries for each user with enough liked items, see `by_user`, one user after another."""
     ratings, orders = np.asarray(dataset.interactions.rating), []
-    highest = float(ratings.max(initial=0))
-    is_liked = ratings >= LIKED_SHARE * highest
+    highest = float(ratings.max()) if len(ratings) else 0.0
+    is_liked = ratings >= min(LIKED_SHARE * highest, highest)  # `highest` can be negative
     for user in users:
         events = slice(dataset.offsets[user], dataset.offsets[user + 1])
         liked = np.unique(dataset.interactions.item[events][is_liked[events]])

@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 from recsys import boards, errors, paths, progress, storage
 from recsys.boards import Document
 from recsys.data import own_data, prepared
-from recsys.data.split import LEAVE_ONE_OUT, Splitting
+from recsys.data.split import LEAVE_ONE_OUT, OTHER_SCALE_RULE, Splitting
 from recsys.errors import Message, RecsysError, disk_errors, recsys_command, restore_command
 from recsys.evaluation import protocols
 from recsys.models import registry
@@ -200,12 +200,15 @@ def population_key(document: dict[str, Any]) -> str:
     """Return a text that identifies the evaluated users: data fingerprint, number of users, rules of the protocol.
 
     The wording of rules may change between versions, so rules that are texts are left out. Only the existence of the
-    rule REPEATS counts, because older versions had another rule for repeated targets.
+    rule REPEATS counts, because older versions had another rule for repeated targets, and that of OTHER_SCALE_RULE,
+    because older versions had no such rule.
     """
     rules = document["protocol"]
     settings = {name: rule for name, rule in rules.items() if not isinstance(rule, str)}
     if protocols.REPEATS in rules:
         settings[protocols.REPEATS] = True
+    if rules.get("users") == OTHER_SCALE_RULE:
+        settings["other scale"] = True
     return json.dumps([document["fingerprint"], document["users"], settings], sort_keys=True)
 
 

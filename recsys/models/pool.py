@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy import sparse
-from scipy.special import binom, logsumexp, softmax
+from scipy.special import gammaln, logsumexp, softmax
 
 from recsys.config import ConfigError, Count, config_class
 from recsys.data.dataset import Dataset, HeldOut, Queries
@@ -412,7 +412,8 @@ def _surprise(n_having: np.ndarray, n: int, shares: np.ndarray) -> np.ndarray:
         shares: The shares of events that belong to films with the traits, (A,).
     """
     t = np.minimum(shares, 1 - 1e-6)
-    return -np.log(binom(n, n_having)) - n_having * np.log(t) - (n - n_having) * np.log1p(-t)
+    log_binomial = gammaln(n + 1) - gammaln(n_having + 1) - gammaln(n - n_having + 1)  # of n over n_having
+    return -log_binomial - n_having * np.log(t) - (n - n_having) * np.log1p(-t)
 
 
 class VisitorPool(Pool):

@@ -109,11 +109,6 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
     return _all_of(features, _masks(features, filters, history).values())
 
 
-def _without_infrequent(features: FilmFeatures, films: Sequence[int]) -> list[int]:
-    """Return the film numbers that are items."""
-    return [film for film in films if film < len(features.years)]
-
-
 def _all_of(features: FilmFeatures, masks: Iterable[np.ndarray]) -> np.ndarray:
     """Return the conjunction of masks (I,) bool."""
     return np.logical_and.reduce([np.ones(len(features.years), bool), *masks])

@@ -6,6 +6,8 @@ substitutes per film gave worse recommendations than a single substitute (docs/e
 Shapes: I items, F films of the catalogue, D features, T films of a history.
 """
 
+from collections import defaultdict
+
 import numpy as np
 from scipy import sparse
 
@@ -74,17 +76,26 @@ def _relatives(dataset: Dataset, number: int) -> np.ndarray:
 
     If there are none, it is True for all items that are not in English. A film in English has no relatives.
     """
-    films, details, languages = dataset.catalog.films, dataset.catalog.details, original_languages(dataset.name)
-    movie = films[number].movie_id
-    directors = set(details.get(movie).directors)
-    items = [film.movie_id for film in films[: dataset.n_items]]
-    is_foreign = np.array([item in languages for item in items])
-    if movie not in languages:
-        return np.zeros(len(items), bool)
-    has_language = np.array([languages.get(item) == languages[movie] for item in items])
-    has_director = np.array([not directors.isdisjoint(details.get(item).directors) for item in items])
-    is_relative = has_language | has_director
-    return is_relative if is_relative.any() else is_foreign
+    movie = dataset.catalog.films[number].movie_id
+    language = original_languages(dataset.name).get(movie)
+    item_languages, items_by_director = _languages_and_directors(dataset)
+    if language is None:
+        return np.zeros(dataset.n_items, bool)
+    is_relative = item_languages == language
+    for director in dataset.catalog.details.get(movie).directors:
+        is_relative[items_by_director.get(director, [])] = True
+    return is_relative if is_relative.any() else item_languages != ""
+
+
+@cache_by_dataset
+def _languages_and_directors(dataset: Dataset) -> tuple[np.ndarray, dict[str, list[int]]]:
+    """Return the original language of each item, (I,) str, "" for English, and director → items."""
+    languages, items_by_director = original_languages(dataset.name), defaultdict[str, list[int]](list)
+    movies = [film.movie_id for film in dataset.catalog.films[: dataset.n_items]]
+    for item, movie in enumerate(movies):
+        for director in dataset.catalog.details.get(movie).directors:
+            items_by_director[director].append(item)
+    return np.array([languages.get(movie, "") for movie in movies], str), items_by_director
 
 
 @cache_by_dataset

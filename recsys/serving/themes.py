@@ -385,6 +385,7 @@ class ThemeIndex:
         self.missing, self._vectors, self._table = missing, vectors, table
         self._parser = ThemeParser(dataset, table)
         self._infrequent = dataset.catalog.films[dataset.n_items :]
+        self._duplicates = dataset.main_film_by_duplicate
         self._language_by_id = original_languages(dataset.name)
         self._years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)  # (I,)
         self._genres = [set(genres.split("|")) for genres in dataset.catalog.movies["genres"]]
@@ -447,6 +448,7 @@ class ThemeIndex:
             for row, film in enumerate(self._infrequent)
             if self._language_by_id.get(film.movie_id) in codes and genres <= set(film.genres.split("|"))
             if years is None or years[0] <= (film.year or 0) <= years[1]
+            if len(self._years) + row not in self._duplicates
         ]
         return [number for _year, number in sorted(numbered)]
 

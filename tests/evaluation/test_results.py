@@ -11,6 +11,7 @@ import pytest
 
 from recsys import boards, paths, storage
 from recsys.data import prepared
+from recsys.data.split import OTHER_SCALE_RULE
 from recsys.errors import recsys_command
 from recsys.evaluation import published_figures, results, tables
 from recsys.evaluation.evaluate import evaluate
@@ -338,3 +339,10 @@ def test_a_damaged_result_of_this_machine_gives_way_to_the_sound_shipped_one_wit
     assert [document["mean"]["hr@1"] for document in results.documents("toy", "full", collect(sentences))] == [0.5]
     assert len(sentences) == 2
     assert all(sentence.startswith(f"{path} is damaged; run: ") for sentence in sentences)
+
+
+def test_results_with_another_rule_for_liked_films_are_not_compared():
+    document = {"protocol": {"users": "one wording"}, "fingerprint": "a", "users": 18}
+    assert results.population_key(document) == results.population_key(document | {"protocol": {"users": "another"}})
+    other_scale = document | {"protocol": {"users": OTHER_SCALE_RULE}}
+    assert results.population_key(document) != results.population_key(other_scale)

@@ -379,6 +379,12 @@ def test_a_common_trait_is_one_that_random_films_would_hardly_share():
     assert model._common_trait(np.array([2, 3, 8])).strength == pytest.approx(np.log(80) * 2 / 3)
 
 
+def test_the_surprise_of_long_lists_is_finite():
+    surprise = pool._surprise(np.array([1000, 2]), 1500, np.array([0.1, 0.1]))
+    assert surprise[0] > 1000
+    assert pool._surprise(np.array([2]), 3, np.array([0.1])) == pytest.approx(-np.log(3 * 0.01 * 0.9))
+
+
 def test_the_promise_is_the_total_probability_of_the_first_items_that_are_not_excluded():
     scores = np.log(np.array([[0.4, 0.3, 0.2, 0.06, 0.04], [0.5, 0.1, 0.3, 0.05, 0.05]], np.float32))
     scores[1, 1] = -np.inf

@@ -37,6 +37,12 @@ class Remembers(Given):
         return super().score(queries)
 
 
+def test_a_film_that_is_not_in_english_is_replaced_by_a_film_in_its_language(monkeypatch):
+    for languages, substitute in (({}, 1), ({200: "fr", 103: "fr"}, 3), ({200: "fr", 104: "ko"}, 4), ({103: "fr"}, 1)):
+        monkeypatch.setattr(substitutes, "original_languages", lambda dataset, table=languages: table)
+        assert substitutes.find(world(), UNRATED) == substitute
+
+
 def test_the_nearest_film_stands_in():
     data = world()
     assert substitutes.find(data, UNRATED) in (0, 1)

@@ -371,6 +371,10 @@ def test_infrequent_films_in_a_language_have_the_years_and_genres_of_the_theme(s
     assert all(near.item < sample.n_items for near in index.search("polish comedy for kids", 50))
 
 
+def test_a_duplicate_of_an_infrequent_film_is_not_found(sample):
+    assert sum("Force Majeure" in title for title in titles_in(sample, "swedish 2014", 50)) == 1
+
+
 def test_with_a_tag_a_language_is_no_filter(sample):
     assert "The Godfather" in titles_in(sample, "italian mafia", 30)
 

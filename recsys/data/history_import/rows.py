@@ -30,9 +30,9 @@ _SEASON = re.compile(
 )
 _SERIES_KINDS = {"tv series", "tvseries", "tv mini series", "tv mini-series", "tvminiseries", "tv episode", "tvepisode"}
 _SERIES_KINDS |= {"series", "show", "episode", "season", "mini series", "tv pilot", "tv show", "podcast series"}
-_SERIES_KINDS |= {"tv", "anime"}  # of Yamtrack
+_SERIES_KINDS |= {"tv"}  # of Yamtrack, which calls films and series "anime"
 _OTHER_KINDS = {"video game", "videogame", "music video", "musicvideo", "podcast episode"}
-_OTHER_KINDS |= {"game", "boardgame", "book", "comic", "manga", "music", "podcast"}
+_OTHER_KINDS |= {"game", "boardgame", "book", "comic", "manga", "podcast"}
 _YES = {"yes", "true", "1", "y", "ja", "oui", "sí", "si"}
 
 _ESCAPED = tuple(f"'{sign}" for sign in "=+-@|%\t")  # escaped formulas of spreadsheets

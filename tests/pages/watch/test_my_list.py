@@ -146,6 +146,13 @@ def test_the_films_of_a_new_list_lose_their_marks(visit):
     assert len(app.session_state.visitor.current.later) == len(world.TITLES)
 
 
+def test_another_film_leaves_the_marks_of_films_in_the_list(visit):
+    app = visit(s="1-2-3", later="2", **{"not": "1"})
+    app.button(key="remove-3").click().run()
+    current = app.session_state.visitor.current
+    assert (current.films, current.later, current.excluded) == ((0, 1), (1,), (0,))
+
+
 def test_several_titles_in_the_search_box_lead_to_the_box_for_them(visit):
     app = visit()
     hint = "To add several films at once, click “Import your history” and paste their titles."
