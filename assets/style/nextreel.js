@@ -56,7 +56,7 @@ function showTarget(selector) {
   setTimeout(() => {
     const target = document.querySelector(selector)
     const { top, bottom } = target?.getBoundingClientRect() ?? {}
-    if (innerWidth < 768 && (top > innerHeight - 100 || bottom < 240)) target.scrollIntoView({ behavior: "smooth" }) // 240: below the step
+    if (innerWidth < 768 && (top > innerHeight - 100 || top < 304)) target.scrollIntoView({ behavior: "smooth" }) // 304: below the step
   }, 300) // after the page has been drawn
 }
 

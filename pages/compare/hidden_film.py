@@ -51,7 +51,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
         width=420,
     )
     page.show_titles(dataset, films[:position], _("Input"))
-    st.caption(_("Each recommender gets only the films that you watched before the hidden film."))
+    st.caption(_("Each recommender gets only the films before the hidden film in your list."))
     question = (dataset.fingerprint, films, visitor().current.in_watch_order, position)
     test = st.session_state.get("hidden_film_test")
     if test is None or test.question != question:

@@ -107,7 +107,7 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
     figure = plot_lines(by_variant, view.titles, "rank", "predicted_to_hit_ratio", _("Rank"))
     ranks = pd.concat(by_variant.values())["rank"]
     figure.add_scatter(x=[ranks.min(), ranks.max()], y=[1, 1], name=_("calibrated"), **REFERENCE_LINE)
-    ratio_axis = log_axis(lambda ratio: f"{number(ratio, 'g')}×", steps=(1, 1.5, 2, 3, 5, 7))
+    ratio_axis = log_axis(lambda ratio: f"{number(ratio, 'g')}×", steps=(1, 1.1, 1.2, 1.3, 1.5, 2, 3, 5, 7, 8, 9))
     figure.update_xaxes(dtick=1).update_yaxes(title=_("Predicted / observed"), **ratio_axis)
     alt = _(
         "Predicted probability divided by the share that came true, by rank, for {names}",

@@ -140,4 +140,4 @@ def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
     set_layout(figure, CHART_HEIGHT_PX).update_layout(showlegend=True)
     figure.update_xaxes(tickvals=margins["margin"], ticktext=ticks, tickangle=0, tickfont={"size": 11})
     axis_end = 1.12 * max(margins["users"].max(), 1)  # with room for the numbers above the bars
-    return figure.update_yaxes(title=_("People"), range=[0, axis_end])
+    return figure.update_yaxes(title=_("People"), range=[0, axis_end], tickformat=",")

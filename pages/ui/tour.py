@@ -34,7 +34,7 @@ TARGETS = (  # elements outlined in each step, if they are on the page
 )
 OUTLINE = (
     "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f9a94; outline-offset: 2px; "
-    "scroll-margin-top: 15rem; }}</style>"  # the script scrolls to the target, below the text of the step
+    "scroll-margin-top: 19rem; }}</style>"  # the script scrolls to the target, below the text of the step
 )
 
 
