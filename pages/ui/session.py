@@ -140,6 +140,7 @@ def write_url() -> None:
     """Write the list and the settings to the URL. Streamlit clears the URL when the visitor opens another page."""
     state, params = visitor(), url_params()
     state.current_url = urlencode(params)
+    state.by_url.pop(state.current_url, None)  # so that the current URL is the newest one, and is removed last
     state.by_url[state.current_url] = (state.current, state.undo_stack)
     if len(state.by_url) > BACK_STEPS:
         del state.by_url[next(iter(state.by_url))]

@@ -191,18 +191,26 @@ class SentenceVectors:
 def parse_years(theme: str) -> tuple[str, tuple[int, int] | None]:
     """Return a theme without its years, and the (first, last) year or None: "slasher from the 80s" → (1980, 1989).
 
-    The theme must be in lower case. "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
+    The years between several years or decades are included: "1980 to 1983" → (1980, 1983). The theme must be in lower
+    case. "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
     """
     for digit, word in enumerate(_DECADES, start=2):
         theme = re.sub(rf"\b{word}\b", f"19{digit}0s", theme)
-    if match := _FULL_YEAR.search(theme):
+    years: list[int] = []
+    for match in _FULL_YEAR.finditer(theme):
         year = int(match["year"])
-        return theme.replace(match[0], " "), (year, year + 9) if match["plural"] else (year, year)
-    if match := _SHORT_DECADE.search(theme):
+        years += (year, year + 9) if match["plural"] else (year,)
+    theme = _FULL_YEAR.sub(" ", theme)
+    for match in _SHORT_DECADE.finditer(theme):
         decade = 10 * int(match[1])  # 80 for "80s"
         year = 1900 + decade if decade > 10 else 2000 + decade
-        return theme.replace(match[0], " "), (year, year + 9)
-    return theme, None
+        years += (year, year + 9)
+    return _SHORT_DECADE.sub(" ", theme), (min(years), max(years)) if years else None
+
+
+def _words(query: str) -> list[str]:
+    """Return the normalised words of a query, with hyphens as spaces."""
+    return normalize(query.replace("-", " ")).split()
 
 
 class ThemeParser:
@@ -220,7 +228,11 @@ class ThemeParser:
         for genre in CHILDREN_GENRES & self._has_genre.keys():
             self._is_for_children |= self._has_genre[genre]
         self._genre_by_name = {stems(normalize(name)): name for name in names}
-        synonyms = {stems(name): genre for name, genre in GENRE_SYNONYMS.items() if genre in self._has_genre}
+        children_genre = min(CHILDREN_GENRES & self._has_genre.keys(), default="")  # its name in this data set
+        genre_by_synonym = {
+            synonym: children_genre if genre in CHILDREN_GENRES else genre for synonym, genre in GENRE_SYNONYMS.items()
+        }
+        synonyms = {stems(name): genre for name, genre in genre_by_synonym.items() if genre in self._has_genre}
         self._genre_by_phrase = synonyms | self._genre_by_name  # stems of a name or synonym → genre
         self._items_by_stem: dict[str, list[int]] = {}  # stem → items with the stem in their title
         for item, film in enumerate(catalog.films[: self._n_items]):
@@ -241,7 +253,7 @@ class ThemeParser:
 
     def split_negations(self, theme: str) -> tuple[str, np.ndarray]:
         """Return a theme without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
-        words, kept_words = normalize(theme.replace("-", " ")).split(), []
+        words, kept_words = _words(theme), []
         excluded = np.zeros(self._n_items, bool)
         while words:
             word, *words = words
@@ -403,16 +415,18 @@ class ThemeIndex:
         wanted, excluded = self._parser.split_negations(theme_without_audience)
         has_audience = not is_for_audience.all()
         aspects = self._parser.parse(wanted)
-        if self._vectors:
-            # with a negation, only the wanted part is encoded, because the encoder would match the negated part
-            whole_theme = wanted if excluded.any() else theme
-            theme_vector, *aspect_vectors = self._vectors.encode([whole_theme, *(aspect.text for aspect in aspects)])
+        # with a negation, only the wanted part is encoded, because the encoder would match the negated part
+        has_negation = len(wanted.split()) < len(_words(theme_without_audience))
+        encoded_text = wanted if has_negation else theme
+        vectors = self._vectors if encoded_text else None
+        if vectors:
+            theme_vector, *aspect_vectors = vectors.encode([encoded_text, *(aspect.text for aspect in aspects)])
             for aspect, vector in zip(aspects, aspect_vectors, strict=True):
                 if not aspect.languages:  # tags of similar meaning can be other languages
-                    self._expand_with_tags(self._vectors, aspect, vector)
+                    self._expand_with_tags(vectors, aspect, vector)
         scores = self._aspect_scores(aspects)
-        if self._vectors:
-            scores += self._vector_scores(self._vectors, theme_vector)
+        if vectors:
+            scores += self._vector_scores(vectors, theme_vector)
         if not aspects and (years or has_audience or excluded.any()):
             # A theme such as "80s" has no aspects, so films are ordered by popularity. The factor below squares it.
             scores = self._popularity

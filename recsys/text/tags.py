@@ -23,7 +23,9 @@ MIN_FILMS = 3  # of a common tag; a tag of fewer films is often a private note o
 
 def stem(word: str) -> str:
     """Return a normalised word without its ending, such as "spi" for both "spies" and "spy"."""
-    if word.endswith(("ches", "shes", "xes", "sses")):
+    if word.endswith(("knives", "wives")):
+        word = f"{word[:-3]}fe"
+    elif word.endswith(("ches", "shes", "xes", "sses")):
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
         word = word[:-1]
@@ -31,6 +33,10 @@ def stem(word: str) -> str:
         word = f"{word[:-3]}e"
     elif word.endswith("ing") and len(word) > 6:
         word = word[:-3]
+    if word.endswith("oe") and len(word) > 4:  # "heroe" of "heroes" → "hero"
+        word = word[:-1]
+    elif word.endswith(("lve", "arve", "ieve")):  # "wolve" of "wolves" → "wolf", "thieve" → "thief"
+        word = f"{word[:-2]}f"
     if word.endswith(("ie", "y")) and not word.endswith(("ay", "ey", "oy")) and len(word) > 2:
         word = word.removesuffix("ie").removesuffix("y") + "i"  # "spie" and "spy" → "spi"
     return word[:-1] if word.endswith("i") and len(word) > 4 else word  # "creepi" → "creep"
