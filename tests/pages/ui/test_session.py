@@ -122,7 +122,7 @@ def test_back_to_an_address_of_an_earlier_visit_is_read_and_can_be_undone(visit,
 
 
 def test_the_state_of_a_url_that_is_visited_again_is_the_last_to_be_removed(visit, monkeypatch):
-    monkeypatch.setattr(ui_session, "BACK_STEPS", 2)
+    monkeypatch.setattr(ui_session, "MAX_STORED_URLS", 2)
     app = visit(s="1")
     first = app.session_state.visitor.current_url
     app.button_group(key="how_many").set_value(5).run()
