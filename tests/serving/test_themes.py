@@ -99,7 +99,7 @@ def test_the_parts_of_a_theme_are_themes(themed, monkeypatch, query):
 def test_themes_do_not_change_the_common_tags_which_have_stored_vectors(themed, monkeypatch):
     tagged = with_films(themed, tags=[(film, "zombies") for film in range(3)])
     table = with_themes(monkeypatch, tagged, dict.fromkeys(range(6), ("boxing", "zombies", "zoo")))._table
-    assert [table.texts[tag] for tag in table.common] == ["zombies"]
+    assert [table.texts[tag] for tag in table.encoded_tags] == ["zombies"]
     assert table.n_films.tolist() == [6, 6, 6]
 
 
