@@ -178,18 +178,18 @@ def find_fit(name: str, dataset_name: str) -> tasks.BackgroundTask | None:
     return tasks.find(_task_name(name, dataset_name))
 
 
-def predictor(name: str, dataset: Dataset, wait_seconds: float = MAX_WAIT_SECONDS) -> Predictor | None:
+def predictor(name: str, dataset: Dataset, wait_seconds: float | None = None) -> Predictor | None:
     """Return the predictor of a recommender. If it is not ready, show why, and return None.
 
     The page shows the progress of the fit, or how to fit or train the recommender. A QUICK fit starts automatically.
 
-    wait_seconds: Time to wait for a running fit before its progress is shown.
+    wait_seconds: Time to wait for a running fit before its progress is shown. None: MAX_WAIT_SECONDS.
     """
     model_state, task = state(name, dataset.name), find_fit(name, dataset.name)
     if model_state is State.QUICK and task is None:
         start([name], dataset)
         task = find_fit(name, dataset.name)
-    if task and not task.wait(wait_seconds):
+    if task and not task.wait(MAX_WAIT_SECONDS if wait_seconds is None else wait_seconds):
         title = cache.recommender_title(cache.all_recommenders()[name])
         duration = format_duration(fit_seconds(name, dataset))
         text = _("Preparing {model} ({time})", model=title, time=duration)
