@@ -15,7 +15,7 @@ with errors.show_errors():
         ),
     )
     if dataset:
-        films = session.films(dataset)
+        films = session.resolve_films(dataset)
         left, right = st.columns([5, 8], gap="large")
         with right:  # before the left column, because visitors wait for the recommendations
             recommended = predictions.show(dataset, films)

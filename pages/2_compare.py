@@ -48,7 +48,7 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
 with errors.show_errors():
     dataset = page.header(_("Compare"), _("See how several recommenders respond to the same films."))
     if dataset:
-        order_demo.show(dataset, session.films(dataset))
+        order_demo.show(dataset, session.resolve_films(dataset))
         if films := page.require_films(
             dataset, _("There is nothing to compare yet. Start with one of these lists, or add your own films.")
         ):

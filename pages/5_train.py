@@ -11,7 +11,9 @@ with errors.show_errors():
         _("Train"), _("Train a recommender on this computer. When it is ready, you can use it on every page.")
     )
     if dataset:
-        session.films(dataset)  # converts the film ids of the URL, so that a change of the data set keeps the films
+        session.resolve_films(
+            dataset
+        )  # converts the film ids of the URL, so that a change of the data set keeps the films
     page.show_notices()
     left, right = st.columns([5, 8], gap="large")
     with left:

@@ -63,7 +63,7 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
     deadline = time.monotonic() + recommenders.MAX_WAIT_SECONDS
 
     def get_predictor(name: str) -> Predictor | None:
-        predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
+        predictor = recommenders.predictor(name, dataset, wait_seconds=max(0.0, deadline - time.monotonic()))
         return predictor and session.adapt_to_current_list(predictor)
 
     return get_predictor

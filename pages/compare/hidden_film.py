@@ -128,7 +128,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
         text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(remaining))
         bar.progress(n / len(remaining), format.escape_markdown(text))
         with errors.show_errors():
-            predictor = recommenders.predictor(name, dataset, wait=max(0.0, deadline - time.monotonic()))
+            predictor = recommenders.predictor(name, dataset, wait_seconds=max(0.0, deadline - time.monotonic()))
             if predictor:
                 predictor = session.adapt_to_current_list(predictor)
                 (test.ranks[title],) = ranks_of_hidden_films(predictor, films, (position,))

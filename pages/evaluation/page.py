@@ -182,7 +182,7 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     protocol = recsys_protocols.get_current_or_former(view.protocol)
     if protocol.rules.get("users") == recsys_protocols.LEAVE_ONE_OUT_RULES["users"]:
         notes.append(_("People with fewer than three films are not tested. Their films are used for training only."))
-    if rules.get("order") in (recsys_protocols.ORDERS["drawn"], recsys_protocols.FORMER_DRAWN_ORDER):
+    if rules.get("order") in (recsys_protocols.TIE_RULES["drawn"], recsys_protocols.FORMER_DRAWN_ORDER):
         text = _("Films rated in the same second have no known order. All recommenders use the same random order.")
         notes.append(text)
     models_by_dataset: dict[str, list[str]] = {}  # title of a further data set → models that were trained on it

@@ -18,8 +18,9 @@ from recsys.data.statistics import Lengths, LongTail, Size, Statistics
 CHART_HEIGHT_PX = 300
 GAPS_HEIGHT_PX = 240
 # chart with a row for each genre
-MARGIN_PX = 90  # above and below the rows, together
-ROW_HEIGHT_PX = 22
+GENRE_MARGIN_PX = 90  # above and below the rows, together
+GENRE_ROW_HEIGHT_PX = 22
+MAX_LABELLED_DECADES = 7  # with more decades, every second one has a label
 DOTTED_LINE = {"color": GREY, "dash": "dot", "width": 1.5}
 GAP_TITLES = {
     "the same second": N_("The same second"),
@@ -81,11 +82,11 @@ def show_size(size: Size) -> None:
             "last_month": f"{datetime.fromtimestamp(size.last_time, UTC):%Y-%m}",
         }
         sentences.append(_("Ratings from {first_month} to {last_month}.", **months))
-    if size.left_out:
+    if size.n_infrequent:
         text = ngettext(
             "{n:,} film with too few ratings for training is not counted. You can find it under “Browse”.",
             "{n:,} films with too few ratings for training are not counted. You can find them under “Browse”.",
-            size.left_out,
+            size.n_infrequent,
         )
         sentences.append(text)
     st.caption(format.escape_markdown(" ".join(sentences)))
@@ -156,7 +157,7 @@ def plot_times(table: pd.DataFrame) -> tuple[str, go.Figure]:
     figure = new_figure(go.Bar(x=table["when"], y=table["ratings"], customdata=table["people"], hovertemplate=hover))
     figure.update_xaxes(type="category", nticks=8)
     figure.update_yaxes(title=_("Ratings"), tickformat=",")
-    busiest = table.loc[table["ratings"].astype(int).idxmax()]
+    busiest = table.loc[table["ratings"].idxmax()]
     sentence = ngettext(
         "{when} has the most ratings: {share:.0%} of all, by {n:,} person.",
         "{when} has the most ratings: {share:.0%} of all, by {n:,} people.",
@@ -167,8 +168,11 @@ def plot_times(table: pd.DataFrame) -> tuple[str, go.Figure]:
     return sentence, figure
 
 
-def plot_gaps(table: pd.DataFrame, is_movielens: bool) -> tuple[str, go.Figure]:
-    """Plot the distribution of the time between consecutive ratings of a person. "The same second" is highlighted."""
+def plot_gaps(table: pd.DataFrame, is_published: bool) -> tuple[str, go.Figure]:
+    """Plot the distribution of the time between consecutive ratings of a person. "The same second" is highlighted.
+
+    is_published: Whether it is a data set of MovieLens, not a visitor's own.
+    """
     figure = go.Figure()
     is_same_second = table["gap"] == "the same second"
     figure.add_bar(
@@ -192,7 +196,7 @@ def plot_gaps(table: pd.DataFrame, is_movielens: bool) -> tuple[str, go.Figure]:
             "People rate a page of films at once, long after they watched them. So the order within a second is not "
             "the order of watching."
         )
-        if is_movielens
+        if is_published
         else _("Their order is not known.")
     )
     return f"{sentence} {reason}", figure
@@ -240,10 +244,10 @@ def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     figure = new_figure()
     for column, colour, name in (("films", GREY, _("share of films")), ("ratings", ACCENT, _("share of ratings"))):
         share = table[column] / max(1, table[column].sum())
-        hover = _("{decade}s", decade="%{x}") + ": %{y:.1%}"
+        hover = _("{decade}s", decade="%{x}") + ": %{y:.1%}"  # Plotly replaces %{x} by the decade
         figure.add_bar(x=table["decade"], y=share, name=name, marker={"color": colour}, hovertemplate=hover)
     figure.update_layout(showlegend=True)
-    figure.update_xaxes(title=_("Decade"), dtick=10 if len(table) < 8 else 20)
+    figure.update_xaxes(title=_("Decade"), dtick=10 if len(table) <= MAX_LABELLED_DECADES else 20)
     figure.update_yaxes(tickformat=".0%")
     by_decade = table.set_index("decade")
     film_decade, rating_decade = by_decade["films"].idxmax(), by_decade["ratings"].idxmax()
@@ -273,7 +277,7 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
         figure.add_scatter(
             x=table[column], y=names, mode="markers", name=title, marker=marker, hovertemplate="%{y}: %{x:.1%}"
         )
-    set_layout(figure, MARGIN_PX + ROW_HEIGHT_PX * len(table)).update_layout(showlegend=True)
+    set_layout(figure, GENRE_MARGIN_PX + GENRE_ROW_HEIGHT_PX * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(tickformat=".0%", rangemode="tozero")
     excess = table["ratings"] - table["films"]  # share of the ratings minus share of the films

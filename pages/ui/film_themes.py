@@ -264,12 +264,14 @@ THEMES = (  # in alphabetical order, capital letters first
 )
 
 
-def in_english(text: str) -> str:
-    """Return the English name of a theme that is given by its name in the visitor's language, else the text itself."""
+THEME_BY_TAG = {normalize(theme): theme for theme in THEMES}  # tags are in the form of `normalize`
+
+
+def english_theme_name(text: str) -> str:
+    """Translate the name of a theme from the visitor's language to English. Return any other text unchanged."""
     return next((theme for theme in THEMES if normalize(_(theme)) == normalize(text)), text)
 
 
-def display_tag(tag: str) -> str:
-    """Return a tag like `format.display_tag`. A tag that is also a theme gets the name of the theme."""
-    theme = next((theme for theme in THEMES if normalize(theme) == tag), "")
-    return _(theme) if theme else format.display_tag(tag)
+def display_tag_or_theme(tag: str) -> str:
+    """Return the translated name of the theme that a tag names, or else the tag as `format.display_tag` shows it."""
+    return _(THEME_BY_TAG[tag]) if tag in THEME_BY_TAG else format.display_tag(tag)

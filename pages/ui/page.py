@@ -78,7 +78,7 @@ def show_notices() -> None:
 
 def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
     """Show the visitor's list or, if it is empty, advice and example lists. Return the film numbers of the list."""
-    films = session.films(dataset)
+    films = session.resolve_films(dataset)
     show_notices()
     if films:
         show_titles(dataset, films)

@@ -1,4 +1,4 @@
-"""The menu of recommenders, and what a page does with a recommender that is not ready.
+"""Show the menu of recommenders, and load the chosen recommender or show why it is not ready.
 
 A recommender that needs no training is fitted in a background task, which all visitors share. For other recommenders
 the page shows how to train them.
@@ -98,8 +98,8 @@ def select(dataset_name: str, key: str, width: int = 240, **options: Any) -> str
 def preserve_widget_value(key: str) -> None:
     """Keep the value of a widget whose options have the labels of `menu_labels`. Call it before the widget.
 
-    Streamlit identifies options by their labels, and a label changes when the recommender becomes ready. A value that
-    is set again does not depend on labels.
+    The label of an option changes when its recommender becomes ready. Streamlit then resets the widget, because it
+    stores the label of the chosen option. But it keeps a value that the script assigns to the session state.
     """
     if key in st.session_state:
         st.session_state[key] = st.session_state[key]
@@ -168,8 +168,8 @@ def fit_seconds(name: str, dataset: Dataset) -> float:
 
 
 def has_film_vectors(dataset_name: str) -> bool:
-    """Return whether the sentence vectors of the films are stored."""
-    folder = paths.vectors("film", dataset_name, texts_hash="").parent  # it has a file for each hash
+    """Return whether the sentence vectors of the films are shipped or stored."""
+    folder = paths.vectors("film", dataset_name, texts_hash="").parent  # it has a file for each hash of the film texts
     return paths.shipped_vectors("film", dataset_name).exists() or any(folder.glob("*.safetensors"))
 
 
@@ -178,18 +178,18 @@ def find_fit(name: str, dataset_name: str) -> tasks.BackgroundTask | None:
     return tasks.find(_task_name(name, dataset_name))
 
 
-def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predictor | None:
+def predictor(name: str, dataset: Dataset, wait_seconds: float | None = None) -> Predictor | None:
     """Return the predictor of a recommender. If it is not ready, show why, and return None.
 
     The page shows the progress of the fit, or how to fit or train the recommender. A QUICK fit starts automatically.
 
-    wait: Seconds to wait for a running fit before its progress is shown. None: MAX_WAIT_SECONDS.
+    wait_seconds: Time to wait for a running fit before its progress is shown. None: MAX_WAIT_SECONDS.
     """
     model_state, task = state(name, dataset.name), find_fit(name, dataset.name)
     if model_state is State.QUICK and task is None:
         start([name], dataset)
         task = find_fit(name, dataset.name)
-    if task and not task.wait(MAX_WAIT_SECONDS if wait is None else wait):
+    if task and not task.wait(MAX_WAIT_SECONDS if wait_seconds is None else wait_seconds):
         title = cache.recommender_title(cache.all_recommenders()[name])
         duration = format_duration(fit_seconds(name, dataset))
         text = _("Preparing {model} ({time})", model=title, time=duration)
@@ -201,7 +201,7 @@ def predictor(name: str, dataset: Dataset, wait: float | None = None) -> Predict
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None
     # after a fit, `model_state` may be outdated, or still QUICK because the fit could not be stored
-    is_fitted = task and not task.is_cancelled
+    is_fitted = task is not None and not task.is_cancelled
     if model_state is State.READY or is_fitted:
         with errors.show_errors():
             return cache.load_predictor(name, dataset.name)

@@ -23,20 +23,22 @@ from recsys.serving.history_import import WatchedFilm
 from recsys.serving.predictor import Predictor, for_unordered_list
 from recsys.serving.recommend import Ratings
 
-UNDO_STEPS = 50  # maximum length of the undo stack
-BACK_STEPS = 200  # URLs to which Back restores the list
+MAX_UNDO_STEPS = 50  # maximum length of the undo stack
+MAX_STORED_URLS = 200  # maximum number of URLs whose state Back restores
 # one of LISTS → name of its URL parameter
 URL_NAMES = {"films": "s", LATER: "later", WATCHED_BEFORE: "seen", NOT_INTERESTED: "not", CHOICE: "from"}
 FILMS_PARAM = URL_NAMES["films"]
 ORDER_PARAM = {"order": "true"}  # of a list in the order of watching
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
-ANNOUNCEMENTS = {  # mark → text when a film gets the mark, text when a film loses the mark
-    LATER: (N_("{film} is on your “Watch later” list."), N_("{film} is no longer on your “Watch later” list.")),
-    WATCHED_BEFORE: (
-        N_("{film} counts as watched and will not be recommended."),
-        N_("{film} can be recommended again."),
-    ),
-    NOT_INTERESTED: (N_("{film} will not be recommended again."), N_("{film} can be recommended again.")),
+MARKED_TEXTS = {  # mark → announcement when a film gets the mark
+    LATER: N_("{film} is on your “Watch later” list."),
+    WATCHED_BEFORE: N_("{film} counts as watched and will not be recommended."),
+    NOT_INTERESTED: N_("{film} will not be recommended again."),
+}
+UNMARKED_TEXTS = {  # mark → announcement when a film loses the mark
+    LATER: N_("{film} is no longer on your “Watch later” list."),
+    WATCHED_BEFORE: N_("{film} can be recommended again."),
+    NOT_INTERESTED: N_("{film} can be recommended again."),
 }
 MAX_RATING_CHARACTERS = 2_500  # characters of all ratings in a URL
 _RATING = re.compile(url.RATING)
@@ -71,11 +73,11 @@ def _leave_deleted_dataset() -> None:
 def _reload_replaced_dataset() -> None:
     """Read the films of the URL again if another file has replaced the open data set of the visitor."""
     state, name = visitor(), visitor().current.dataset
-    if _forget_if_replaced(name):
+    if _remove_if_replaced(name):
         _set_current(_read_lists(name, dict(parse_qsl(state.current_url))))
 
 
-def _forget_if_replaced(name: str) -> bool:
+def _remove_if_replaced(name: str) -> bool:
     """Remove the stored lists of a data set if another file has replaced it since it was open, and return whether."""
     state = visitor()
     fingerprint = prepared.fingerprint(name) if name not in datasets.SETS else ""  # visitors replace only their own
@@ -101,7 +103,7 @@ def _is_history_navigation() -> bool:
 
 
 def _read_url(params: url.Params) -> None:
-    """Read the lists and all settings from a URL. `films` converts the movie ids later."""
+    """Read the lists and all settings from a URL. `resolve_films` converts the movie ids later."""
     name = params.get("data", DEFAULT_DATASET)
     if _exists(name):
         _set_current(_read_lists(name, params))
@@ -131,7 +133,7 @@ def _restore(params: url.Params) -> None:
         current, state.undo_stack = entry
         _set_current(current)
         url.apply(params)
-    else:  # the URL is from an earlier session, or more than BACK_STEPS URLs ago
+    else:  # the URL is from an earlier session, or more than MAX_STORED_URLS URLs ago
         _push_undo()
         _read_url(params)
 
@@ -140,8 +142,9 @@ def write_url() -> None:
     """Write the list and the settings to the URL. Streamlit clears the URL when the visitor opens another page."""
     state, params = visitor(), url_params()
     state.current_url = urlencode(params)
+    state.by_url.pop(state.current_url, None)  # so that the current URL is the newest one, and is removed last
     state.by_url[state.current_url] = (state.current, state.undo_stack)
-    if len(state.by_url) > BACK_STEPS:
+    if len(state.by_url) > MAX_STORED_URLS:
         del state.by_url[next(iter(state.by_url))]
     if st.query_params.to_dict() != params:
         st.query_params.from_dict(params)
@@ -163,7 +166,7 @@ def url_params() -> dict[str, str]:
     return {"data": current.dataset} | params if params or current.dataset != DEFAULT_DATASET else {}
 
 
-def films(dataset: Dataset) -> tuple[int, ...]:
+def resolve_films(dataset: Dataset) -> tuple[int, ...]:
     """Convert pending ids and titles to film numbers. Return the film numbers of the visitor's list, oldest first."""
     state = visitor()
     if ids := state.current.pending_ids:
@@ -192,7 +195,7 @@ def is_link_to_history(link: str) -> bool:
 def set_in_watch_order(in_watch_order: bool) -> None:
     """Set whether the list is a history, and not favourites in no order."""
     _push_undo()
-    _set_lists({"in_watch_order": in_watch_order})
+    _change_current({"in_watch_order": in_watch_order})
 
 
 def _set_current(new: ListState) -> None:
@@ -204,7 +207,7 @@ def _set_current(new: ListState) -> None:
 def _push_undo() -> None:
     """Put the current lists and ratings on the undo stack, before a change."""
     state = visitor()
-    state.undo_stack = [*state.undo_stack, UndoStep(state.current, state.ratings)][-UNDO_STEPS:]
+    state.undo_stack = [*state.undo_stack, UndoStep(state.current, state.ratings)][-MAX_UNDO_STEPS:]
 
 
 def start_list(
@@ -282,8 +285,8 @@ def mark_film(item: int, mark: str) -> None:
         return
     _push_undo()
     marks = _without_marks([item])
-    _set_lists(marks | {mark: (*marks[mark], item)})
-    announce(_(ANNOUNCEMENTS[mark][0], film=_film_label(item)))
+    _change_current(marks | {mark: (*marks[mark], item)})
+    announce(_(MARKED_TEXTS[mark], film=_film_label(item)))
 
 
 def unmark_film(item: int, mark: str) -> None:
@@ -291,8 +294,8 @@ def unmark_film(item: int, mark: str) -> None:
     if item not in getattr(visitor().current, mark):
         return
     _push_undo()
-    _set_lists(_without_marks([item]))
-    announce(_(ANNOUNCEMENTS[mark][1], film=_film_label(item)))
+    _change_current(_without_marks([item]))
+    announce(_(UNMARKED_TEXTS[mark], film=_film_label(item)))
 
 
 def toggle_later(item: int) -> None:
@@ -309,15 +312,15 @@ def _without_marks(items: Collection[int]) -> dict[str, Any]:
     return {mark: tuple(other for other in getattr(current, mark) if other not in items) for mark in MARKS}
 
 
-def _set_lists(lists: Mapping[str, Any]) -> None:
-    """Replace the films of some of LISTS."""
-    visitor().current = replace(visitor().current, **lists)
+def _change_current(changes: Mapping[str, Any]) -> None:
+    """Change some fields of the list state, by their names in `ListState`."""
+    visitor().current = replace(visitor().current, **changes)
 
 
 def set_choice(items: Sequence[int]) -> None:
     """Replace the list of films to choose from. If it is empty, all films can be recommended."""
     _push_undo()
-    _set_lists({CHOICE: tuple(items)})
+    _change_current({CHOICE: tuple(items)})
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
@@ -335,7 +338,7 @@ def undo() -> None:
     _reload_replaced_dataset()
     state = visitor()
     for name in {step.lists.dataset for step in state.undo_stack}:
-        _forget_if_replaced(name)
+        _remove_if_replaced(name)
     if state.undo_stack:
         step = state.undo_stack[-1]
         _set_current(step.lists)
@@ -356,7 +359,7 @@ def open_dataset(name: str) -> None:
     if name == visitor().current.dataset or not _exists(name):
         return
     _reload_replaced_dataset()
-    _forget_if_replaced(name)
+    _remove_if_replaced(name)
     state, current = visitor(), visitor().current
     _push_undo()
     state.by_dataset[current.dataset] = current
@@ -426,10 +429,11 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
     return keys
 
 
-def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
-    """Return the visitor's ratings of the films of a list.
+def sync_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
+    """Read the ratings of these films from a new URL, store them for the next URL, and return them.
 
-    The ratings of a new URL, which `url.apply` stores in the session key "rated", replace the ratings of these films.
+    The session key "rated" has the ratings of the URL. If it has changed since the last call, because `url.apply` has
+    read a new URL, its ratings replace the stored ratings of these films.
     """
     state, films_in_list = visitor(), [dataset.catalog.films[item] for item in items]
     keys = _film_keys(films_in_list)
@@ -453,7 +457,7 @@ def current_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
 def feedback(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
     """Return the ratings of a list, and NOT_INTERESTED_STARS for each film that the visitor does not want to watch."""
     dislikes = ((item, NOT_INTERESTED_STARS) for item in visitor().current.not_interested)
-    return (*current_ratings(dataset, items), *dislikes)
+    return (*sync_ratings(dataset, items), *dislikes)
 
 
 def rating(film: Film) -> float | None:

@@ -32,7 +32,7 @@ class ListState:
     choice: tuple[int, ...] = ()  # films of a pasted or uploaded list: only they, or none of them, are recommended
     in_watch_order: bool = False  # whether `films` is a history, and not favourites in no order
     user: UserHistory | None = None  # the user of the data set whose films were loaded last
-    # not yet converted to film numbers by `session.films`
+    # not yet converted to film numbers by `session.resolve_films`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # one of LISTS → movie ids of a URL
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # one of LISTS → titles of films
     watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → viewings of the film

@@ -77,7 +77,10 @@ class RecommendationList:
 
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
-    """Render the controls and the recommendations. If there is an error, show it and return None."""
+    """Render the controls and the recommendations, and return the recommendations.
+
+    If the recommender fails, show the error and return None.
+    """
     st.header(_("What comes next"), anchor=ANCHOR)
     kind = list_kinds.select()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="controls"):
@@ -127,7 +130,7 @@ def _show_notes(recommended: RecommendationList) -> None:
         )
         st.caption(text)
     if predictor.favours_content(history):
-        st.caption(format.escape_markdown(_content_note(predictor.common_trait(history))))
+        st.caption(format.escape_markdown(_content_note(predictor.common_trait_name(history))))
     if note:
         st.caption(format.escape_markdown(_(note)))
     if recommended.request.ratings:
@@ -152,8 +155,10 @@ def _content_note(trait: str) -> str:
         )
     if kind == "language":
         name = Locale(i18n.current_language()).languages.get(name, name)
-    elif kind != "director":
-        name = _(name) if kind == "theme" else format.display_tag(name)
+    elif kind == "theme":
+        name = _(name)
+    elif kind == "genre":
+        name = format.display_tag(name)
     return _(TRAIT_NOTES[kind], name=name)
 
 
@@ -367,31 +372,33 @@ def _reset_filters() -> None:
 
 
 def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
-    """Show why no film is recommended, and a button after which there are films, unless the history is the cause.
+    """Show which filters to change if no film is recommended, and a button that resets filters.
 
-    kind: A key of LIST_KINDS.
+    If no filter is the cause, for example because all films are watched, there is no button. kind: A key of LIST_KINDS.
     """
     request = recommended.request
-    filters, without_choice = request.filters, visitor().current.excluded
+    filters, excluded_by_marks = request.filters, visitor().current.excluded
 
     def has_films(**changes: Any) -> bool:
         """Return whether there are films after changes of the request."""
         return count_candidates(recommended.predictor, replace(request, **changes)) > 0
 
+    def without_filter(name: str) -> Filters:
+        """Return the filters with the default value of one filter."""
+        return replace(filters, **{name: getattr(Filters, name)})
+
     labels = {name: _(label) for name, label in FILTER_LABELS.items()}
     if filters.popularity != _filters().popularity:  # the kind of list has set it
         labels["popularity"] = _(LIST_KINDS[kind])
-    causes = [
-        label for name, label in labels.items() if has_films(filters=replace(filters, **{name: getattr(Filters, name)}))
-    ]
-    if has_films(unwanted=without_choice):
+    causes = [label for name, label in labels.items() if has_films(filters=without_filter(name))]
+    if has_films(unwanted=excluded_by_marks):
         causes.append(_("From a list"))
-    # the smallest change that helps
+    # label, callback, and whether there are films after the callback; the smallest change comes first
     resets = (
         (_("Reset filters"), _reset_filters, has_films(filters=list_kinds.adapt_filters(kind, Filters()))),
-        (_("Show all films"), _clear_choice, has_films(unwanted=without_choice)),
+        (_("Show all films"), _clear_choice, has_films(unwanted=excluded_by_marks)),
         (_(LIST_KINDS[list_kinds.TASTE]), _open_taste, has_films(filters=_filters())),
-        (_("Reset filters"), _reset_all, has_films(filters=Filters(), unwanted=without_choice)),
+        (_("Reset filters"), _reset_all, has_films(filters=Filters(), unwanted=excluded_by_marks)),
     )
     reset = next(((label, on_click) for label, on_click, helps in resets if helps), None)
     if causes:

@@ -44,7 +44,7 @@ def _parser(name: str) -> ThemeParser:
 
 def offer(dataset_name: str, text: str) -> bool:
     """Render a button that opens the panel with a text if the text is a theme, and return whether it is."""
-    if not _parser(dataset_name).is_theme(film_themes.in_english(text)):
+    if not _parser(dataset_name).is_theme(film_themes.english_theme_name(text)):
         return False
     label = _("Find by theme: “{text}”", text=format.escape_markdown(text))
     button(label, "theme-offer", "auto_awesome", _open, text, type="tertiary", width="stretch")
@@ -80,7 +80,7 @@ def panel(dataset_name: str) -> None:
         if index.missing is not Missing.NOTHING:
             _explain_missing(dataset_name, index.missing)
         if text and text.strip():
-            _show_results(cache.dataset(dataset_name), index.search(film_themes.in_english(text), MAX_RESULTS))
+            _show_results(cache.dataset(dataset_name), index.search(film_themes.english_theme_name(text), MAX_RESULTS))
 
 
 def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
@@ -104,7 +104,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
         for position, match in enumerate(matches):
             film = dataset.catalog.films[match.item]
             reason = _("already in your list") if match.item in visitor().current.films else ""
-            note = ", ".join(map(film_themes.display_tag, match.reasons)) or format.display_genres(film.genres)
+            note = ", ".join(map(film_themes.display_tag_or_theme, match.reasons)) or format.display_genres(film.genres)
             next_keys = keys[position + 1 :] + keys[:position]  # the added film is disabled and loses the focus
             args = (match.item, next_keys)
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):

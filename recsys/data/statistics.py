@@ -30,7 +30,7 @@ class Size(NamedTuple):
 
     people: int  # users
     films: int  # used for training
-    left_out: int  # films with too few ratings for training
+    n_infrequent: int  # films with too few ratings for training
     ratings: int  # events, also without rating values
     first_time: int  # of the oldest rating, in seconds since 1970; 0: no times
     last_time: int  # of the newest rating, likewise

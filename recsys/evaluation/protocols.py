@@ -63,19 +63,19 @@ class Protocol:
         """Return `rules`, the order of ties in a data set and, for a split by date, the dates. Raises as `split`.
 
         If targets are also in their histories, the rule REPEATS is added, except under sampled protocols, which always
-        exclude the history. If the user's own data set has a minimum number of ratings, the rule "filter" states that
-        films were removed.
+        exclude the history. The rule "filter" of an uploaded data set states that films were removed, if any were.
         """
         split = self.split(dataset)
+        # the name of the splitting is not a rule
         description = {name: value for name, value in split.description.items() if name != "name"}
         histories_and_targets = zip(split.test.queries.histories, split.test.targets, strict=True)
         has_repeats = not self.n_candidates and any(
             (history == target).any() for history, target in histories_and_targets
         )
         repeats_rule = {REPEATS: REPEATS_RULE} if has_repeats else {}
-        has_infrequent = len(dataset.catalog.infrequent) > 0 and datasets.min_ratings(dataset.name) > 1
-        filter_rule = {"filter": OWN_FILTER_RULE} if has_infrequent and dataset.name not in datasets.SETS else {}
-        return {"order": ORDERS[dataset.ties]} | self.rules | filter_rule | repeats_rule | description
+        is_filtered = len(dataset.catalog.infrequent) > 0 and datasets.min_ratings(dataset.name) > 1
+        filter_rule = {"filter": OWN_FILTER_RULE} if is_filtered and dataset.name not in datasets.SETS else {}
+        return {"order": TIE_RULES[dataset.ties]} | self.rules | filter_rule | repeats_rule | description
 
     def shorten(self, queries: Queries) -> Queries:
         """Return the queries with only the `n_newest` items and, like a visitor's list, without a user.
@@ -117,7 +117,8 @@ def sample_by_popularity(counts: np.ndarray, excluded: np.ndarray, n: int, rng: 
 def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Sample n distinct items (n,) of the catalogue, each with the same probability.
 
-    `Generator.choice` samples a small share of the items with Floyd's algorithm, whose time depends only on n.
+    `Generator.choice` samples positions in the list of allowed items. For a small share of the items, it uses Floyd's
+    algorithm, whose time depends only on n. So the list itself, (I,), is never made.
     """
     excluded = np.unique(excluded)
     n_allowed = len(counts) - len(excluded)
@@ -135,7 +136,7 @@ def _check_size(n_left: int, n: int) -> None:
         raise ProtocolError(text, n_left=n_left, n=n)
 
 
-ORDERS: dict[Ties, str] = {
+TIE_RULES: dict[Ties, str] = {
     "file": ("ratings sorted by person, then time; ratings with the same time keep the order of the ratings file"),
     "drawn": (
         "ratings sorted by person, then time; films rated in the same second are in a random order that depends on "
@@ -143,7 +144,7 @@ ORDERS: dict[Ties, str] = {
     ),
     "rows": "events sorted by person, in the order of the rows, because the file has no times",
 }
-FORMER_DRAWN_ORDER = (  # ORDERS["drawn"] in older result files
+FORMER_DRAWN_ORDER = (  # TIE_RULES["drawn"] in older result files
     "ratings sorted by user, then timestamp; films rated in the same second are in a random order that depends on "
     "seed 0, user and film"
 )
@@ -312,7 +313,7 @@ def _favourites(n: int) -> Protocol:
                 else "liked films in random order; the same films for every recommender"
             ),
             "liked": n,
-            "drawings": ORDERS_PER_USER,
+            "drawings": ORDERS_PER_USER,  # random lists of a person
             "targets": "all other liked films",
             "metrics": "HR@k is recall: the number of hidden films among the first k, divided by the highest possible "
             "number. NDCG@k is divided by its highest possible value. MRR uses the best-ranked hidden "
@@ -332,14 +333,13 @@ def _favourites(n: int) -> Protocol:
 FAVOURITES = tuple(_favourites(n) for n in (1, 2, 3, 5, 10))
 
 
-def by_name(*protocols: Protocol) -> dict[str, Protocol]:
+def validated_by_name(*protocols: Protocol) -> dict[str, Protocol]:
     """Return protocols by name. Raises ValueError if a `splitting` or `retraining_reason` is inconsistent."""
     splittings = {protocol.name: protocol.splitting for protocol in protocols}
     for protocol in protocols:
         name, splitting = protocol.name, protocol.splitting
-        splitting_of_train = splittings.get(
-            splitting.protocol
-        )  # of `train --protocol`, which trains for this splitting
+        # of `train --protocol`, which trains models for this splitting
+        splitting_of_train = splittings.get(splitting.protocol)
         if splitting not in SPLITTINGS.values() or splitting_of_train != splitting:
             raise ValueError(f"the splitting of {name} is not in SPLITTINGS, or its protocol has another splitting")
         needs_retraining = splitting != LEAVE_ONE_OUT
@@ -348,7 +348,8 @@ def by_name(*protocols: Protocol) -> dict[str, Protocol]:
     return {protocol.name: protocol for protocol in protocols}
 
 
-PROTOCOLS = by_name(FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)  # in the order of menus
+# in the order of menus
+PROTOCOLS = validated_by_name(FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)
 
 
 def get(name: str) -> Protocol:

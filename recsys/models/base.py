@@ -75,7 +75,7 @@ class Model(ABC):
         """Return whether item descriptions have a higher weight than usual, see `VisitorPool`."""
         return False
 
-    def common_trait(self, history: np.ndarray) -> str:
+    def common_trait_name(self, history: np.ndarray) -> str:
         """Return the trait of the items that raises the weight of item descriptions, or "", see `VisitorPool`."""
         return ""
 

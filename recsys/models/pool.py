@@ -35,14 +35,17 @@ MIN_EXAMPLES = 300  # queries of a range in a fit; a range with fewer is filled 
 MAX_EXAMPLES = 2000  # queries of a range in a fit
 N_TOP = 256  # candidates of a query with the highest mean score of the members
 N_SAMPLED = 256  # candidates drawn from the other items
-EMPHASISED = "content-fields"  # the member of `VisitorPool` with a higher weight for lists of rarely watched films
-FREQUENT_SHARE = 0.04  # mean share of users who watched the films of a list; at or above it, the weight is not raised
+EMPHASISED_MEMBER = (
+    "content-fields"  # the member of `VisitorPool` with a higher weight for lists of rarely watched films
+)
+# geometric mean of the shares of users who watched each film of a list; at or above it, the weight is not raised
+FREQUENT_SHARE = 0.04
 MAX_EMPHASIS = 8.0  # highest factor of the weight for rarely watched films
 TASTE_EMPHASIS = 24.0  # lowest factor of the weight in `for_taste`
 FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; at or above it, the weight is not raised
 COMMON_SHARE = 0.75  # from this share of the films of a list on, a trait is common
 MIN_COMMON_SHARE = 0.6  # from this share on, it is common if its `_surprise` is MIN_SURPRISE or more
-MIN_SURPRISE = 10.0
+MIN_SURPRISE = 10.0  # in nats; random films share such a trait with a probability of at most e^-10
 WEAK_KINDS = ("genre/", "tag/")  # traits of these kinds count only if the films have no other trait in common
 MAX_TRAIT_EMPHASIS = 16.0  # highest factor of the weight for a rare trait
 MIN_TRAIT_FILMS = 3  # lists of fewer films have no bonus for a common trait
@@ -165,11 +168,13 @@ def in_several_orders(queries: Queries) -> tuple[Queries, np.ndarray]:
         orders += [np.roll(np.argsort(history, kind="stable"), -start) for start in starts]
     repeated = queries[np.array(rows, np.int64)]
     histories = [np.asarray(history)[order] for history, order in zip(repeated.histories, orders, strict=True)]
-    ratings = repeated.ratings and [stars[order] for stars, order in zip(repeated.ratings, orders, strict=True)]
+    ratings = None
+    if repeated.ratings is not None:
+        ratings = [stars[order] for stars, order in zip(repeated.ratings, orders, strict=True)]
     return replace(repeated, histories=histories, ratings=ratings), np.array(rows, np.int64)
 
 
-def promised_hit_rates(scores: np.ndarray) -> np.ndarray:
+def expected_hit_rates(scores: np.ndarray) -> np.ndarray:
     """Return the total probability of the top N_CALIBRATED items for each of the N UNORDERED_FACTORS, (B, N).
 
     Args:
@@ -399,7 +404,7 @@ class Pool(Model):
 class CommonTrait(NamedTuple):
     """A trait that the films of a list have in common."""
 
-    number: int  # its column in `VisitorPool.traits`
+    column: int  # in `VisitorPool.traits`
     strength: float  # log(FREQUENT_TRAIT_SHARE / share of events of films with the trait) · share of the list's films
 
 
@@ -443,7 +448,9 @@ class VisitorPool(Pool):
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
-    min_emphasis: float = 1.0  # lowest factor of the weight of EMPHASISED, see `for_taste`, `for_unordered_lists`
+    min_emphasis: float = (
+        1.0  # lowest factor of the weight of EMPHASISED_MEMBER, see `for_taste`, `for_unordered_lists`
+    )
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -495,25 +502,28 @@ class VisitorPool(Pool):
     def _fit_unordered_factor(self, valid: HeldOut, list_lengths: Sequence[int], run: RunOptions) -> float:
         """Return the factor with which the expected hit rate equals the observed hit rate, or 1 without lists.
 
-        The expected hit rate is the mean of `promised_hit_rates`, linearly interpolated between the tested factors. A
+        The expected hit rate is the mean of `expected_hit_rates`, linearly interpolated between the tested factors. A
         hit is a target among the top N_CALIBRATED items.
         """
         unordered_pool = self.for_unordered_lists()  # its factors are 1 before the fit
         examples = random_lists(valid, list_lengths, np.random.default_rng(run.seed))
         n_lists, n_hits = len(examples.queries), 0
-        promised_hits = np.zeros(len(UNORDERED_FACTORS))
+        expected_hits = np.zeros(len(UNORDERED_FACTORS))
         for start in range(0, n_lists, SCORE_BATCH):
             queries = examples.queries[start : start + SCORE_BATCH]
             scores = unordered_pool.score(queries)
-            for row, row_scores in enumerate(scores, start):
+            for row, row_scores in enumerate(scores, start):  # `row_scores` are views, so `scores` is masked in place
                 row_scores[examples.excluded[row]] = -np.inf
                 n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
-            promised_hits += promised_hit_rates(scores).sum(0)
+            expected_hits += expected_hit_rates(scores).sum(0)
             run.report({"stage": "fit", "done": start + len(queries), "total": n_lists})
-        return float(np.interp(n_hits, promised_hits, UNORDERED_FACTORS)) if n_lists else 1.0
+        return float(np.interp(n_hits, expected_hits, UNORDERED_FACTORS)) if n_lists else 1.0
 
     def set_frequencies(self, train: Dataset) -> None:
-        """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait."""
+        """Set log((users who watched the item + 1) / users), the traits of the items, and the share of each trait.
+
+        The 1 is added to all counts, so that no share is 0 and its logarithm is finite.
+        """
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
         self.set_traits(*traits(train.name, train.catalog))
         n_events = train.counts @ self.traits.astype(np.int64)  # (A,), of films with the trait
@@ -533,40 +543,44 @@ class VisitorPool(Pool):
         ordered_queries, rows = in_several_orders(queries)
         scores = self._score_in_order(ordered_queries)
         means = [scores[rows == row].mean(0) for row in range(len(queries))]
-        factors = [self.unordered_factors[int(len(history) > 1)] for history in queries.histories]
+        factors = [self._unordered_factor(len(history)) for history in queries.histories]
         return np.array(means, np.float32).reshape(len(queries), self.n_items) * np.array(factors, np.float32)[:, None]
+
+    def _unordered_factor(self, length: int) -> float:
+        """Return the factor of the scores of a list in no order, which has `length` items, see UNORDERED_LENGTHS."""
+        return float(self.unordered_factors[0 if length <= 1 else 1])
 
     def _score_in_order(self, queries: Queries) -> np.ndarray:
         """Return the scores of histories, oldest item first, (B, I) float32."""
         scores = self.length_weights.combine(self._member_scores(queries), queries, self.emphasis(queries))
         weight_sums = self.length_weights.weights.sum(1)[self.length_weights.ranges(queries)]  # (B,)
         for row, history in enumerate(queries.histories):
-            trait = self._common_trait(history)
+            trait = self._find_common_trait(history)
             if trait and len(history) >= MIN_TRAIT_FILMS:
-                start, end = self.items_by_trait.indptr[trait.number : trait.number + 2]
+                start, end = self.items_by_trait.indptr[trait.column : trait.column + 2]
                 bonus = TRAIT_BONUS * weight_sums[row] * max(trait.strength, 0)
                 scores[row, self.items_by_trait.indices[start:end]] += bonus
         return scores
 
     def emphasis(self, queries: Queries) -> np.ndarray:
-        """Return the factors of the weights, (B, M) float32: 1 except for the member EMPHASISED."""
+        """Return the factors of the weights, (B, M) float32: 1 except for the member EMPHASISED_MEMBER."""
         factors = np.ones((len(queries), len(self.members)), np.float32)
         emphasised = [max(self._list_factor(history), self.min_emphasis) for history in queries.histories]
-        factors[:, np.array(self.members) == EMPHASISED] = np.array(emphasised, np.float32)[:, None]
+        factors[:, np.array(self.members) == EMPHASISED_MEMBER] = np.array(emphasised, np.float32)[:, None]
         return factors
 
     def _list_factor(self, history: np.ndarray) -> float:
-        """Return the factor of EMPHASISED for a history: the larger one of the factors for rare films and traits."""
+        """Return the factor of EMPHASISED_MEMBER for a history: the larger one for rarity or a trait, at least 1."""
         share = float(np.exp(self.log_shares[history].mean())) if len(history) else 1.0
-        trait = self._common_trait(history)
-        trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_EMPHASIS) if trait else 0.0
-        return max(min(FREQUENT_SHARE / share, MAX_EMPHASIS), trait_factor)
+        trait = self._find_common_trait(history)
+        trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_EMPHASIS) if trait else 1.0
+        return max(1.0, min(FREQUENT_SHARE / share, MAX_EMPHASIS), trait_factor)
 
-    def _common_trait(self, history: np.ndarray) -> CommonTrait | None:
+    def _find_common_trait(self, history: np.ndarray) -> CommonTrait | None:
         """Return the most surprising trait that two or more items of a history (T,) have in common, or None.
 
-        Traits of WEAK_KINDS are only considered if no other trait is common. Traits that fewer than COMMON_SHARE of the
-        items have come after the others, and must have a surprise of MIN_SURPRISE.
+        A trait of WEAK_KINDS is only returned if no other trait is common. A trait is partial if less than COMMON_SHARE
+        of the items have it. Partial traits need a surprise of MIN_SURPRISE, and rank below all other traits.
         """
         items = np.unique(history)
         if len(items) < 2:
@@ -580,13 +594,15 @@ class VisitorPool(Pool):
         is_common = ~is_partial | (surprises >= MIN_SURPRISE)
         if not is_common.any():
             return None
-        preferences = np.stack([self.is_weak_trait[frequent], is_partial, -surprises])[:, is_common]
-        number = int(frequent[is_common][np.lexsort(preferences[::-1])[0]])  # `lexsort` compares the last row first
-        film_share, event_share = n_having[number] / len(items), self.trait_shares[number]
-        return CommonTrait(number, float(film_share * np.log(FREQUENT_TRAIT_SHARE / event_share)))
+        candidates = frequent[is_common]
+        # `lexsort` compares the last key first
+        keys = (-surprises[is_common], is_partial[is_common], self.is_weak_trait[candidates])
+        column = int(candidates[np.lexsort(keys)[0]])
+        film_share, event_share = n_having[column] / len(items), self.trait_shares[column]
+        return CommonTrait(column, float(film_share * np.log(FREQUENT_TRAIT_SHARE / event_share)))
 
     def for_taste(self) -> Self:
-        """Return a copy in which the factor of EMPHASISED is at least TASTE_EMPHASIS. The members are shared."""
+        """Return a copy in which the factor of EMPHASISED_MEMBER is at least TASTE_EMPHASIS. The members are shared."""
         model = copy(self)
         model.min_emphasis = TASTE_EMPHASIS
         return model
@@ -594,8 +610,8 @@ class VisitorPool(Pool):
     def for_unordered_lists(self) -> Self:
         """Return a copy for favourites in no order: the order of a list does not change the scores.
 
-        The factor of EMPHASISED is at least UNORDERED_EMPHASIS, because favourites tell the taste of a visitor but not
-        when they were watched.
+        The factor of EMPHASISED_MEMBER is at least UNORDERED_EMPHASIS, because favourites show the taste of a visitor
+        but not the order of watching.
         """
         model = copy(self)
         model.ignores_order = True
@@ -603,15 +619,15 @@ class VisitorPool(Pool):
         return model
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether the history makes the factor of the member EMPHASISED at least NOTE_MIN_EMPHASIS."""
+        """Return whether the history makes the factor of the member EMPHASISED_MEMBER at least NOTE_MIN_EMPHASIS."""
         if self.min_emphasis >= TASTE_EMPHASIS:  # the factor is high for all histories, not because of this one
             return False
         return self._list_factor(history) >= NOTE_MIN_EMPHASIS
 
-    def common_trait(self, history: np.ndarray) -> str:
-        """Return the name of the trait that raises the factor of EMPHASISED to NOTE_MIN_EMPHASIS or more, else ""."""
-        trait = self._common_trait(history)
-        return self.trait_names[trait.number] if trait and np.exp(trait.strength) >= NOTE_MIN_EMPHASIS else ""
+    def common_trait_name(self, history: np.ndarray) -> str:
+        """Return the name of the common trait of a history, or "" if its factor is below NOTE_MIN_EMPHASIS."""
+        trait = self._find_common_trait(history)
+        return self.trait_names[trait.column] if trait and np.exp(trait.strength) >= NOTE_MIN_EMPHASIS else ""
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool`, the attributes of `set_frequencies`, and the factors of lists in no order."""
@@ -629,7 +645,7 @@ class VisitorPool(Pool):
         super().load_state(state, n_items)
         self.is_fitted = True
         self.log_shares = item_array(state, "log_shares", n_items)
-        if "trait_names" not in state:  # states before 2026-11-28, whose traits are not used
+        if "trait_names" not in state:  # states without trait_names, whose traits are not used
             self.trait_shares = np.zeros(0, np.float32)
             self.set_traits([], sparse.csr_array((n_items, 0), dtype=bool))
         else:
@@ -639,6 +655,6 @@ class VisitorPool(Pool):
             self.trait_shares = state["trait_shares"]
             self.set_traits(names, sparse.csr_array((np.ones(len(columns), bool), columns, ends), shape=shape))
         factors = state.get("unordered_factors", np.ones(1, np.float32))
-        if len(factors) != len(UNORDERED_LENGTHS):  # a state before 2026-11-28
+        if len(factors) != len(UNORDERED_LENGTHS):  # a state with another number of factors
             factors = np.full(len(UNORDERED_LENGTHS), factors.mean(), np.float32)
         self.unordered_factors = factors

@@ -45,9 +45,9 @@ class Predictor:
         """Return whether the model gives content more weight than usual for a history of these film numbers."""
         return self.model.favours_content(substitutes.replace_infrequent(self.dataset, np.array(films, np.int64)))
 
-    def common_trait(self, films: Sequence[int]) -> str:
-        """Return what the films have in common, see `Model.common_trait`."""
-        return self.model.common_trait(substitutes.replace_infrequent(self.dataset, np.array(films, np.int64)))
+    def common_trait_name(self, films: Sequence[int]) -> str:
+        """Return the name of a trait that the films have in common, or "", see `Model.common_trait_name`."""
+        return self.model.common_trait_name(substitutes.replace_infrequent(self.dataset, np.array(films, np.int64)))
 
     @property
     def is_current(self) -> bool:

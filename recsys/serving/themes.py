@@ -1,16 +1,17 @@
 """Search films by theme, for example "slasher from the 80s", with tags, genres, titles and the sentence encoder.
 
-The themes of `recsys.data.film_tables` count as tags. A theme that someone types need not be one of them.
+A query is the text that someone types. A theme is an entry of the table of themes in `recsys.data.film_tables`. The
+themes of a film count as tags of the film.
 
-A theme has years and aspects: "slasher from the 80s" has the years 1980–1989 and one aspect, "cold war spies" has two
+A query has years and aspects: "slasher from the 80s" has the years 1980–1989 and one aspect, "cold war spies" has two
 aspects. Each film matches an aspect to a degree, by its tags, its genres and, with little weight, its title. Words are
 compared by their stems. The sentence encoder, if available, adds tags of similar meaning to each aspect and to the
-whole theme, and compares the theme with the text of each film. More popular films get higher scores. A negation, such
+whole query, and compares the query with the text of each film. More popular films get higher scores. A negation, such
 as "not too long", excludes the films that have the negated tag or genre. An audience, such as "for a 5 year old",
-excludes the films that are not for children. If a theme has only languages and genres, such as "turkish comedy", films
-in other languages are excluded, unless they have the tag "turkish". Infrequent films are only found by such a theme.
+excludes the films that are not for children. If a query has only languages and genres, such as "turkish comedy", films
+in other languages are excluded, unless they have the tag "turkish". Infrequent films are only found by such a query.
 
-Shapes: I items, T common tags, D dimensions.
+Shapes: I items, T encoded tags, D dimensions.
 """
 
 import re
@@ -33,7 +34,7 @@ from recsys.text.tags import TagTable, stem, stems
 
 MAX_THEME_CHARS = 300
 MAX_PHRASE_WORDS = 4
-MIN_TAG_FILMS = 2  # of a tag of several words that is one phrase of a theme
+MIN_TAG_FILMS = 2  # minimum number of films with a tag, for the tag to be a phrase of a query
 MAX_REASONS = 3  # tags or genres per film
 POWER_MEAN_EXPONENT = 0.5  # below 1, so that a weak match with each aspect scores above a match with only one aspect
 
@@ -42,7 +43,8 @@ PARTIAL_TAG_WEIGHT = 0.8  # a tag that also has other words; multiplied by the s
 PREFIX_TAG_WEIGHT = 0.7  # a tag with a word that begins like the aspect; divided by the number of words of the tag
 COMMON_PREFIX_LETTERS = 7  # number of equal first letters of such a word: "apocalypse" and "apocalyptic"
 GENRE_WEIGHT = 0.5
-LANGUAGE_WEIGHT = 0.8  # above tags, which users also give to films in English about the country
+# higher than most tags with the name of the language, which users also give to films in English about the country
+LANGUAGE_WEIGHT = 0.8
 SYNONYM_WEIGHT = 0.3  # a genre that the aspect names by one of GENRE_SYNONYMS
 TITLE_WEIGHT = 0.1  # low, because a word of a title need not be what the film is about
 
@@ -50,19 +52,19 @@ TITLE_WEIGHT = 0.1  # low, because a word of a title need not be what the film i
 RARITY_OFFSET = 5
 MIN_RARITY = 1
 MAX_RARITY = 3
-UNKNOWN_ASPECT_FACTOR = 0.3  # of the weight of an aspect that is neither a tag nor a genre, such as "gone wrong"
+UNKNOWN_ASPECT_FACTOR = 0.3  # of the weight of an aspect that is neither a common tag nor a genre, such as "gone wrong"
 
 # weights of the sentence encoder
 MIN_TAG_COSINE = 0.5  # minimum cosine of a tag that is added to an aspect; its weight rises from 0 at this cosine
 SIMILAR_TAG_WEIGHT = 0.8  # weight of a tag with a cosine of 1
-N_NEAREST_TAGS = 20  # number of tags, by their cosine with the whole theme, that raise the scores of their films
+N_NEAREST_TAGS = 20  # number of tags, by their cosine with the whole query, that raise the scores of their films
 NEAREST_TAGS_WEIGHT = 0.15
 NEAREST_TAG_MARGIN = 0.02  # added to the cosines, so that the last of the nearest tags has a weight above 0
-TEXT_WEIGHT = 0.6  # weight of the cosine between the theme and the text of a film
+TEXT_WEIGHT = 0.6  # weight of the cosine between the query and the text of a film
 
 POPULARITY_WEIGHT = 0.3  # the score of the most watched film is multiplied by 1.3
 CHILDREN_GENRES = frozenset({"Children", "Children's"})  # the name differs between data sets
-CHILDREN_FACTOR = 0.8  # of the scores of films for children if the theme names neither such a genre nor "Animation"
+CHILDREN_FACTOR = 0.8  # of the scores of films for children if the query names neither such a genre nor "Animation"
 
 _SMALL_WORDS = (
     "a an the of in on at to for with and or about from that this some any by into its it is are be was my our your "
@@ -136,7 +138,7 @@ LANGUAGES = {  # phrase → codes in the table of original languages
     "ukrainian": ("uk",),
     "vietnamese": ("vi",),
 }
-_FOR_CHILDREN = re.compile(  # in a theme in the form of `normalize`
+_FOR_CHILDREN = re.compile(  # in a query in the form of `normalize`
     r"\b(?P<no>not )?for (?:(?:my|our|a|an|the|small|little|young) )*"
     r"(?:kids?|child(?:ren)?|toddlers?|(?:[1-9]|1[0-2]) years? olds?(?: (?:kid|child|boy|girl|son|daughter))?)\b"
     r"|\b(?:kids?|childrens?) (?:films?|movies?)\b"
@@ -151,7 +153,7 @@ _SHORT_DECADE = re.compile(r"(?<!\d)'?(\d)0'?s\b")
 
 @dataclass
 class ThemeAspect:
-    """A part of a theme, such as "cold war", and the films that match it."""
+    """A part of a query, such as "cold war", and the films that match it."""
 
     text: str
     weight: float  # larger for a rare aspect
@@ -172,76 +174,89 @@ class Missing(Enum):
 
 @dataclass(frozen=True)
 class ThemeMatch:
-    """A film that matches a theme."""
+    """A film that matches a query."""
 
     item: int  # film number; infrequent films are only found by their language
-    score: float  # above 0, but 0 for an infrequent film; comparable within one theme
-    reasons: tuple[str, ...] = ()  # tags and genres of the film that match the theme, at most MAX_REASONS
+    score: float  # above 0, but 0 for an infrequent film; comparable within one query
+    reasons: tuple[str, ...] = ()  # tags and genres of the film that match the query, at most MAX_REASONS
 
 
 @dataclass(frozen=True)
 class SentenceVectors:
-    """The sentence encoder, and the vectors that it made of the films and common tags of a data set."""
+    """The sentence encoder, and the vectors that it made of the films and encoded tags of a data set."""
 
     encode: Callable[[Sequence[str]], np.ndarray]  # n texts → (n, D), rows of length 1
     films: np.ndarray  # (I, D)
     tags: np.ndarray  # (T, D)
 
 
-def parse_years(theme: str) -> tuple[str, tuple[int, int] | None]:
-    """Return a theme without its years, and the (first, last) year or None: "slasher from the 80s" → (1980, 1989).
+def parse_years(query: str) -> tuple[str, tuple[int, int] | None]:
+    """Return a query without its years, and the (first, last) year or None: "slasher from the 80s" → (1980, 1989).
 
-    The theme must be in lower case. "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
+    The years between several years or decades are included: "1980 to 1983" → (1980, 1983). The query must be in lower
+    case. "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
     """
     for digit, word in enumerate(_DECADES, start=2):
-        theme = re.sub(rf"\b{word}\b", f"19{digit}0s", theme)
-    if match := _FULL_YEAR.search(theme):
+        query = re.sub(rf"\b{word}\b", f"19{digit}0s", query)
+    years: list[int] = []
+    for match in _FULL_YEAR.finditer(query):
         year = int(match["year"])
-        return theme.replace(match[0], " "), (year, year + 9) if match["plural"] else (year, year)
-    if match := _SHORT_DECADE.search(theme):
+        years += (year, year + 9) if match["plural"] else (year,)
+    query = _FULL_YEAR.sub(" ", query)
+    for match in _SHORT_DECADE.finditer(query):
         decade = 10 * int(match[1])  # 80 for "80s"
         year = 1900 + decade if decade > 10 else 2000 + decade
-        return theme.replace(match[0], " "), (year, year + 9)
-    return theme, None
+        years += (year, year + 9)
+    return _SHORT_DECADE.sub(" ", query), (min(years), max(years)) if years else None
+
+
+def _words(query: str) -> list[str]:
+    """Return the normalised words of a query, with hyphens as spaces."""
+    return normalize(query.replace("-", " ")).split()
 
 
 class ThemeParser:
-    """Divides themes into aspects, and matches them with the films of a catalogue."""
+    """Divides queries into aspects, and matches them with the films of a catalogue."""
 
     def __init__(self, dataset: Dataset, table: TagTable) -> None:
         catalog = dataset.catalog
         self.table, self._n_items = table, len(catalog)
-        codes = original_languages(dataset.name)  # by movie id
-        self._language = np.array([codes.get(movie, "") for movie in catalog.movie_ids.tolist()], object)  # (I,)
-        self._languages_by_phrase = {stems(name): of_name for name, of_name in LANGUAGES.items() if codes}
+        language_by_movie = original_languages(dataset.name)  # movie id → code
+        languages = [language_by_movie.get(movie_id, "") for movie_id in catalog.movie_ids.tolist()]
+        self._language_of_item = np.array(languages, object)  # (I,), "" if unknown
+        self._languages_by_phrase = {stems(name): codes for name, codes in LANGUAGES.items() if language_by_movie}
         matrix, names = genre_matrix(catalog)
         self._has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
         self._is_for_children = np.zeros(self._n_items, bool)
         for genre in CHILDREN_GENRES & self._has_genre.keys():
             self._is_for_children |= self._has_genre[genre]
         self._genre_by_name = {stems(normalize(name)): name for name in names}
-        synonyms = {stems(name): genre for name, genre in GENRE_SYNONYMS.items() if genre in self._has_genre}
+        children_genre = min(CHILDREN_GENRES & self._has_genre.keys(), default="")  # its name in this data set
+        genre_by_synonym = {
+            synonym: children_genre if genre in CHILDREN_GENRES else genre for synonym, genre in GENRE_SYNONYMS.items()
+        }
+        synonyms = {stems(name): genre for name, genre in genre_by_synonym.items() if genre in self._has_genre}
         self._genre_by_phrase = synonyms | self._genre_by_name  # stems of a name or synonym → genre
         self._items_by_stem: dict[str, list[int]] = {}  # stem → items with the stem in their title
         for item, film in enumerate(catalog.films[: self._n_items]):
             for title_stem in set(stems(normalize(film.title))):
                 self._items_by_stem.setdefault(title_stem, []).append(item)
 
-    def split_audience(self, theme: str) -> tuple[str, np.ndarray]:
-        """Return a theme without an audience such as "for kids", and True for the films for this audience, (I,).
+    def split_audience(self, query: str) -> tuple[str, np.ndarray]:
+        """Return a query without an audience such as "for kids", and True for the films for this audience, (I,).
 
-        The theme is not changed if it has no audience, or if no film has a genre for children.
+        The query is not changed if it has no audience, or if no film has a genre for children.
         """
-        normalized = normalize(theme.replace("-", " "))
+        normalized = " ".join(_words(query))
         match = _FOR_CHILDREN.search(normalized)
         if match is None or not self._is_for_children.any():
-            return theme, np.ones(self._n_items, bool)
+            return query, np.ones(self._n_items, bool)
         is_for_audience = ~self._is_for_children if match["no"] else self._is_for_children
         return _FOR_CHILDREN.sub(" ", normalized), is_for_audience
 
-    def split_negations(self, theme: str) -> tuple[str, np.ndarray]:
-        """Return a theme without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
-        words, kept_words = normalize(theme.replace("-", " ")).split(), []
+    def split_negations(self, query: str) -> tuple[str, np.ndarray]:
+        """Return a query without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
+        words, kept_words = _words(query), []
         excluded = np.zeros(self._n_items, bool)
         while words:
             word, *words = words
@@ -260,17 +275,18 @@ class ThemeParser:
     def _negated_part(self, words: list[str]) -> tuple[int, np.ndarray]:
         """Return how many words a negation before `words` negates, and True for the films with the negated part, (I,).
 
-        The part is the longest phrase at the beginning that names a genre or has all its words in one tag. A single
-        word must be a genre or a whole tag: "not long" does not exclude films with the tag "long con". Without such a
-        phrase, one word is negated.
+        The part is the longest phrase at the beginning that names a genre, or whose words are all in one tag. The tag
+        of a single word must have no other words: "not long" does not exclude films with the tag "long con". If there
+        is no such phrase, one word is negated, after a degree word if any.
         """
         n_degrees = 1 if words[0] in DEGREE_WORDS and len(words) > 1 else 0
         # (start, length) of the phrases to try. A tag can begin with a degree word, so phrases with this word are tried
         # before phrases without it.
-        spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)] + [(n_degrees, 2), (n_degrees, 1)]
+        spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)]
+        spans += [(1, 2), (1, 1)] if n_degrees else [(0, 1)]
         for start, length in spans:
             phrase = tuple(map(stem, words[start : start + length]))
-            if len(phrase) < length:  # the theme has fewer words
+            if len(phrase) < length:  # the query has fewer words
                 continue
             tags = set(self.table.by_phrase.get(phrase, ()))
             if length > 1:
@@ -287,8 +303,8 @@ class ThemeParser:
 
         It can also have years.
         """
-        theme, is_for_audience = self.split_audience(parse_years(text[:MAX_THEME_CHARS].lower())[0])
-        phrases = [phrase for phrase, _text in self._phrases(self.split_negations(theme)[0])]
+        query, is_for_audience = self.split_audience(parse_years(text[:MAX_THEME_CHARS].lower())[0])
+        phrases = [phrase for phrase, _text in self._phrases(self.split_negations(query)[0])]
         return (bool(phrases) or not is_for_audience.all()) and all(
             phrase in self._genre_by_phrase
             or phrase in self._languages_by_phrase
@@ -296,9 +312,9 @@ class ThemeParser:
             for phrase in phrases
         )
 
-    def parse(self, theme: str) -> list[ThemeAspect]:
-        """Return the aspects of a theme. Years and negations must be removed from the theme before."""
-        phrases = self._phrases(normalize(theme.replace("-", " ")))
+    def parse(self, query: str) -> list[ThemeAspect]:
+        """Return the aspects of a query without years, audience and negations."""
+        phrases = self._phrases(" ".join(_words(query)))
         aspects = [self._aspect(phrase, text) for phrase, text in phrases]
         # "italian comedy" is a comedy in Italian, but "italian mafia" need not be in Italian
         if all(phrase in self._languages_by_phrase or phrase in self._genre_by_phrase for phrase, _text in phrases):
@@ -311,15 +327,15 @@ class ThemeParser:
         aspect.languages = self._languages_by_phrase.get(phrase, ())
         if aspect.languages:
             aspect.tags = dict.fromkeys(self.table.by_phrase.get(phrase, ()), 1.0)
-            is_in_language = np.isin(self._language, aspect.languages)
+            is_in_language = np.isin(self._language_of_item, aspect.languages)
             aspect.match = np.maximum(tag_match(self.table, aspect.tags), LANGUAGE_WEIGHT * is_in_language)
 
-    def _phrases(self, theme: str) -> list[tuple[tuple[str, ...], str]]:
-        """Divide a theme into phrases, each as (stems, text): the longest tags and genres, and the words between them.
+    def _phrases(self, query: str) -> list[tuple[tuple[str, ...], str]]:
+        """Divide a query into phrases, each as (stems, text): the longest tags and genres, and the words between them.
 
         Stop words between them are dropped.
         """
-        words, phrases = theme.split(), []
+        words, phrases = query.split(), []
         while words:
             lengths = range(min(MAX_PHRASE_WORDS, len(words)), 1, -1)
             length = next((length for length in lengths if self._is_tag_or_genre(words[:length])), 1)
@@ -394,28 +410,31 @@ class ThemeIndex:
         log_counts = np.log1p(dataset.counts)
         self._popularity = 1 + POPULARITY_WEIGHT * log_counts / max(log_counts.max(initial=0), 1)  # (I,)
 
-    def search(self, theme: str, limit: int = 8) -> list[ThemeMatch]:
+    def search(self, query: str, limit: int = 8) -> list[ThemeMatch]:
         """Return at most `limit` films, best first. Equal scores are ordered by item number."""
-        theme = " ".join(theme.split())[:MAX_THEME_CHARS]
-        if not theme:
+        query = " ".join(query.split())[:MAX_THEME_CHARS]
+        if not query:
             return []
-        theme_without_years, years = parse_years(theme.lower())
-        theme_without_audience, is_for_audience = self._parser.split_audience(theme_without_years)
-        wanted, excluded = self._parser.split_negations(theme_without_audience)
+        query_without_years, years = parse_years(query.lower())
+        query_without_audience, is_for_audience = self._parser.split_audience(query_without_years)
+        wanted, excluded = self._parser.split_negations(query_without_audience)
         has_audience = not is_for_audience.all()
         aspects = self._parser.parse(wanted)
-        if self._vectors:
-            # with a negation, only the wanted part is encoded, because the encoder would match the negated part
-            whole_theme = wanted if excluded.any() else theme
-            theme_vector, *aspect_vectors = self._vectors.encode([whole_theme, *(aspect.text for aspect in aspects)])
+        # with a negation, only the wanted part is encoded, because the encoder would match the negated part
+        has_negation = len(wanted.split()) < len(_words(query_without_audience))
+        encoded_text = wanted if has_negation else query
+        vectors = self._vectors if encoded_text else None
+        if vectors:
+            query_vector, *aspect_vectors = vectors.encode([encoded_text, *(aspect.text for aspect in aspects)])
             for aspect, vector in zip(aspects, aspect_vectors, strict=True):
                 if not aspect.languages:  # tags of similar meaning can be other languages
-                    self._expand_with_tags(self._vectors, aspect, vector)
+                    self._expand_with_tags(vectors, aspect, vector)
         scores = self._aspect_scores(aspects)
-        if self._vectors:
-            scores += self._vector_scores(self._vectors, theme_vector)
+        if vectors:
+            scores += self._vector_scores(vectors, query_vector)
         if not aspects and (years or has_audience or excluded.any()):
-            # A theme such as "80s" has no aspects, so films are ordered by popularity. The factor below squares it.
+            # A query such as "80s" has no aspects, so films are ordered by popularity. The multiplication at the
+            # end squares it.
             scores = self._popularity
         scores = scores * (is_for_audience & ~excluded)
         if years:
@@ -437,9 +456,9 @@ class ThemeIndex:
         return matches[: max(0, limit)]
 
     def _infrequent_matches(self, aspects: Sequence[ThemeAspect], years: tuple[int, int] | None) -> list[int]:
-        """Return the numbers of the infrequent films in a language of a theme, the newest first.
+        """Return the numbers of the infrequent films in a language of a query, the newest first.
 
-        They must have all genres of the theme.
+        They must have all genres of the query.
         """
         codes = {code for aspect in aspects for code in aspect.languages}
         genres = {aspect.genre for aspect in aspects if not aspect.languages}
@@ -453,10 +472,10 @@ class ThemeIndex:
         return [number for _year, number in sorted(numbered)]
 
     def _expand_with_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> None:
-        """Add the common tags with a similar meaning to an aspect, given its vector (D,)."""
+        """Add the encoded tags with a similar meaning to an aspect, given its vector (D,)."""
         cosines = vectors.tags @ vector  # (T,)
         for row in np.flatnonzero(cosines > MIN_TAG_COSINE).tolist():
-            tag = int(self._table.common[row])
+            tag = int(self._table.encoded_tags[row])
             relevance = SIMILAR_TAG_WEIGHT * (float(cosines[row]) - MIN_TAG_COSINE) / (1 - MIN_TAG_COSINE)
             aspect.tags[tag] = max(aspect.tags.get(tag, 0), relevance)
         aspect.match = np.maximum(aspect.match, tag_match(self._table, aspect.tags))
@@ -470,13 +489,13 @@ class ThemeIndex:
         return np.asarray((powers / total) ** (1 / POWER_MEAN_EXPONENT))
 
     def _vector_scores(self, vectors: SentenceVectors, vector: np.ndarray) -> np.ndarray:
-        """Return the scores by the vector (D,) of the whole theme, (I,): by the film texts and by the nearest tags."""
+        """Return the scores by the vector (D,) of the whole query, (I,): by the film texts and by the nearest tags."""
         score = TEXT_WEIGHT * (vectors.films @ vector)
         cosines = vectors.tags @ vector  # (T,)
         nearest = np.argsort(-cosines, kind="stable")[:N_NEAREST_TAGS]
         if len(nearest):
-            weights = np.maximum(cosines[nearest] - cosines[nearest[-1]] + NEAREST_TAG_MARGIN, 0)
-            strength = self._table.strength[:, self._table.common[nearest]]  # (I, nearest tags)
+            weights = cosines[nearest] - cosines[nearest[-1]] + NEAREST_TAG_MARGIN
+            strength = self._table.strength[:, self._table.encoded_tags[nearest]]  # (I, nearest tags)
             score = score + NEAREST_TAGS_WEIGHT * (strength @ (weights / weights.max()))
         return np.asarray(score)
 
@@ -490,9 +509,8 @@ class ThemeIndex:
             tags, relevance = list(aspect.tags), np.array(list(aspect.tags.values()))
             matches = self._table.strength[:, tags][[item], :].toarray().ravel() * relevance
             if matches.any():
-                n_films = self._table.n_films[
-                    tags
-                ]  # of equally good forms, such as "zombie" and "zombies", the common one
+                # among equally good forms, such as "zombie" and "zombies", the form that more films have comes first
+                n_films = self._table.n_films[tags]
                 reasons.append(self._table.texts[tags[int(np.lexsort((n_films, matches))[-1])]])
             elif aspect.genre and aspect.genre in self._genres[item]:
                 reasons.append(aspect.genre)
@@ -501,12 +519,12 @@ class ThemeIndex:
 
 def tag_table(dataset: Dataset) -> TagTable:
     """Return the table of the tags and themes of a data set in the form of `normalize`. It takes a moment for many."""
-    catalog, phrases = dataset.catalog, cache(_theme_phrases)
-    themes_of_films = {
-        movie: [phrase for theme in of_film for phrase in phrases(theme)]
-        for movie, of_film in themes(dataset.name).items()
+    catalog, cached_phrases = dataset.catalog, cache(_theme_phrases)
+    phrases_by_movie = {
+        movie_id: [phrase for theme in film_themes for phrase in cached_phrases(theme)]
+        for movie_id, film_themes in themes(dataset.name).items()
     }
-    return TagTable(catalog, [normalize(tag) for tag in catalog.tags.texts], themes_of_films)
+    return TagTable(catalog, [normalize(tag) for tag in catalog.tags.texts], phrases_by_movie)
 
 
 def _theme_phrases(theme: str) -> list[str]:

@@ -17,22 +17,28 @@ from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder, films
 
 Encode = Callable[[Sequence[str], ProgressCallback], np.ndarray]  # n texts → (n, 384), rows of length 1
-THEME_STRENGTH = 0.6  # of a theme of a film to which nobody gave it as a tag
+THEME_STRENGTH = 0.6  # strength of a theme of a film if no user gave it to the film as a tag
 MIN_FILMS = 3  # of a common tag; a tag of fewer films is often a private note of its author
 
 
 def stem(word: str) -> str:
     """Return a normalised word without its ending, such as "spi" for both "spies" and "spy"."""
-    if word.endswith(("ches", "shes", "xes", "sses")):
+    if word.endswith(("knives", "wives")):
+        word = f"{word[:-3]}fe"
+    elif word.endswith(("ches", "shes", "xes", "sses")):
         word = word[:-2]
     elif word.endswith("s") and not word.endswith(("ss", "us", "is")) and len(word) > 3:
         word = word[:-1]
-    if word.endswith(("cing", "ving")):  # "dancing" → "dance"
+    if word.endswith(("cing", "ving")):  # "dancing" → "dance", "loving" → "love"
         word = f"{word[:-3]}e"
-    elif word.endswith("ing") and len(word) > 6:
+    elif word.endswith("ing") and len(word) > 6:  # "fighting" → "fight", but "boxing" → "boxing"
         word = word[:-3]
+    if word.endswith("oe") and len(word) > 4:  # "heroe" of "heroes" → "hero"
+        word = word[:-1]
+    elif word.endswith(("lve", "arve", "ieve")):  # "wolve" of "wolves" → "wolf", "thieve" → "thief"
+        word = f"{word[:-2]}f"
     if word.endswith(("ie", "y")) and not word.endswith(("ay", "ey", "oy")) and len(word) > 2:
-        word = word.removesuffix("ie").removesuffix("y") + "i"  # "spie" and "spy" → "spi"
+        word = word.removesuffix("ie").removesuffix("y") + "i"  # "spie" of "spies", and "spy" → "spi"
     return word[:-1] if word.endswith("i") and len(word) > 4 else word  # "creepi" → "creep"
 
 
@@ -44,8 +50,8 @@ def stems(text: str) -> tuple[str, ...]:
 def _strength(counts: sparse.csc_array) -> sparse.csc_array:
     """Return n / (n + 1) · (1 + √s) / 2 for a film that got a tag n times, (I, W) sparse.
 
-    The share s compares n with the uses of the most frequent tag of the film. A popular film has many tags, and few of
-    them are what the film is about: *Die Hard* has "christmas" three times and "action" eight times.
+    The share s is n divided by the uses of the most frequent tag of the film. A popular film has many tags, and only
+    the frequent ones describe its subject: *Die Hard* has "christmas" three times and "action" eight times.
     """
     max_uses = np.zeros(counts.shape[0], np.float32)
     np.maximum.at(max_uses, counts.indices, counts.data)
@@ -66,7 +72,7 @@ class TagTable:
     Attributes:
         texts: The W distinct tags and themes in alphabetical order. Elsewhere, a tag is its index in this list.
         n_films: The number of films that have each tag or theme, (W,).
-        n_tagged_films: The number of films to which users gave each tag, (W,).
+        n_films_by_users: The number of films to which users gave each tag, (W,).
         strength: How much a film is about a tag, 0…1, (I, W), sparse; see `_strength`. A theme raises the strength s
             of the tag of that name to 1 − (1 − s) · (1 − THEME_STRENGTH).
         by_phrase: Stems → tags that consist of exactly these stems, in this order.
@@ -85,18 +91,18 @@ class TagTable:
         self.texts = sorted({*normalised, *itertools.chain.from_iterable(themes.values())} - {""})
         index_of = {text: index for index, text in enumerate(self.texts)}
         uses = catalog.tags  # each use has a film id and an index of `uses.texts`
-        items = np.array([catalog.item_of.get(movie, -1) for movie in uses.movie.tolist()], np.int64)
+        items = np.array([catalog.item_of.get(movie_id, -1) for movie_id in uses.movie.tolist()], np.int64)
         tags = np.array([index_of.get(normalised[index], -1) for index in uses.tag_index.tolist()], np.int64)
         is_listed = (items >= 0) & (tags >= 0)
         shape = (len(catalog), len(self.texts))
         counts = _count_pairs(np.column_stack([items, tags])[is_listed], shape)
         theme_pairs = [
             (item, index_of[theme])
-            for item, movie in enumerate(catalog.movie_ids.tolist())
-            for theme in set(themes.get(movie, ()))
+            for item, movie_id in enumerate(catalog.movie_ids.tolist())
+            for theme in set(themes.get(movie_id, ()))
         ]
         has_theme = _count_pairs(np.array(theme_pairs, np.int64).reshape(-1, 2), shape)
-        self.n_tagged_films = np.diff(counts.indptr)
+        self.n_films_by_users = np.diff(counts.indptr)
         self.n_films = np.diff((counts + has_theme).indptr)
         self.by_phrase: dict[tuple[str, ...], list[int]] = {}
         self.by_stem: dict[str, list[int]] = {}
@@ -109,30 +115,30 @@ class TagTable:
         self.strength = (tag_strength + theme_strength - tag_strength * theme_strength).tocsc()
 
     def _sum_equal_phrases(self, counts: sparse.csc_array) -> sparse.csc_array:
-        """Return the uses of each tag and of the tags with equal stems, (I, W): "dance" and "dancing" are one theme."""
+        """Return the uses of each tag and of tags with equal stems, (I, W): "dance" and "dancing" count as one tag."""
         pairs = [(tag, other) for tags in self.by_phrase.values() for tag in tags for other in tags]
         rows, columns = np.array(pairs, np.int64).reshape(-1, 2).T
         is_equal = sparse.coo_array((np.ones(len(pairs), np.float32), (rows, columns)), shape=(len(self.texts),) * 2)
         return (counts @ is_equal).tocsc()
 
     @cached_property
-    def common(self) -> np.ndarray:
-        """The tags that users gave to at least MIN_FILMS films, ascending, (common tags,) int64.
+    def encoded_tags(self) -> np.ndarray:
+        """The tags with a sentence vector, which users gave to at least MIN_FILMS films, ascending, (n,) int64.
 
-        Themes do not count, so that the stored vectors of the common tags stay valid when the table of themes changes.
+        Themes do not count, so that the stored vectors of these tags stay valid when the table of themes changes.
         """
-        return np.flatnonzero(self.n_tagged_films >= MIN_FILMS)
+        return np.flatnonzero(self.n_films_by_users >= MIN_FILMS)
 
     def is_common(self, phrase: tuple[str, ...], min_films: int = MIN_FILMS) -> bool:
         """Return whether at least `min_films` films have a tag or theme that consists of the stems `phrase`."""
         return any(self.n_films[tag] >= min_films for tag in self.by_phrase.get(phrase, ()))
 
     def vectors(self, dataset: str, encode: Encode, report: ProgressCallback = no_progress) -> np.ndarray:
-        """Return the sentence vectors of the common tags: shipped, stored earlier, or encoded and stored now.
+        """Return the sentence vectors of `encoded_tags`: shipped, stored earlier, or encoded and stored now.
 
-        They are (common tags, 384) float32 with rows of length 1. `report` receives the progress of `encode`.
+        They are (n, 384) float32 with rows of length 1. `report` receives the progress of `encode`.
         """
-        texts = [self.texts[tag] for tag in self.common]
+        texts = [self.texts[tag] for tag in self.encoded_tags]
         fingerprint = films.texts_fingerprint(texts)
         if (vectors := films.read_vectors("tag", dataset, fingerprint)) is not None:
             return vectors

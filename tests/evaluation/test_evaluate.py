@@ -13,7 +13,7 @@ from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting, by_time
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, report, results, significance, tables
 from recsys.evaluation.evaluate import EvaluationError, evaluate
-from recsys.evaluation.protocols import FULL, ORDERS, POPULARITY_100, PROTOCOLS, UNTIED_FULL, Protocol
+from recsys.evaluation.protocols import FULL, POPULARITY_100, PROTOCOLS, TIE_RULES, UNTIED_FULL, Protocol
 from recsys.evaluation.rank import rank_held_out
 from recsys.models.registry import UnknownModelError
 from recsys.ranking.metrics import ndcg
@@ -418,7 +418,7 @@ def test_a_further_protocol_is_one_object(monkeypatch):
     )
     monkeypatch.setitem(PROTOCOLS, "circle", circle)
     document = evaluate("counts", CYCLE, "circle")
-    rules = {"ranked": "the whole catalogue", "turns": 1, "order": ORDERS["file"]}
+    rules = {"ranked": "the whole catalogue", "turns": 1, "order": TIE_RULES["file"]}
     rules[protocols.REPEATS] = protocols.REPEATS_RULE  # the first item is also the last one
     assert document["protocol"] == {"name": "circle"} | rules
     assert tables.leaderboard("cycle", "circle")["variant"].tolist() == ["counts"]

@@ -116,7 +116,7 @@ def test_a_split_by_time_names_its_dates_and_that_settings_know_more():
     world = toys.over_days([[(0, 1), (1, 10), (2, 20)]] * 10)
     assert TIME.rules_on(world)["dates"] == {"valid": "2001-09-19", "test": "2001-09-29"}
     assert "tuned with leave-one-out validation" in TIME.rules["settings"]
-    assert FULL.rules_on(toys.cycle()) == {"order": protocols.ORDERS["file"]} | FULL.rules
+    assert FULL.rules_on(toys.cycle()) == {"order": protocols.TIE_RULES["file"]} | FULL.rules
 
 
 def test_the_rules_say_how_films_of_one_second_were_put_in_order():
@@ -165,11 +165,11 @@ def test_a_former_protocol_is_taken_to_split_as_most_do():
 )
 def test_a_protocol_whose_parts_do_not_fit_is_refused_at_import(changes, message):
     with pytest.raises(ValueError, match=message):
-        protocols.by_name(FULL, replace(TIME, **changes))
+        protocols.validated_by_name(FULL, replace(TIME, **changes))
     with pytest.raises(ValueError, match="its protocol has another splitting"):
-        protocols.by_name(FULL, replace(TIME, name="renamed"))
+        protocols.validated_by_name(FULL, replace(TIME, name="renamed"))
     with pytest.raises(ValueError, match="needs a retraining_reason"):
-        protocols.by_name(replace(FULL, retraining_reason="They learn from other data."))
+        protocols.validated_by_name(replace(FULL, retraining_reason="They learn from other data."))
 
 
 def test_an_unknown_protocol_is_answered_with_the_known_ones():

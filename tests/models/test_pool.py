@@ -339,8 +339,8 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert factor > 2
     assert model.emphasis(queries)[:, 1] == pytest.approx([factor, 1, 1, 1, 1], rel=1e-5)
     assert model.favours_content(np.array([1, 2]))
-    assert model.common_trait(np.array([1, 2])) == "genre/Documentary"
-    assert model.common_trait(np.array([12, 13])) == ""  # all dramas, but most films are
+    assert model.common_trait_name(np.array([1, 2])) == "genre/Documentary"
+    assert model.common_trait_name(np.array([12, 13])) == ""  # all dramas, but most films are
     favourites = model.for_unordered_lists()
     assert (favourites.emphasis(queries)[1:, 1] == pool.UNORDERED_EMPHASIS).all()
     assert favourites.favours_content(np.array([1, 2]))
@@ -363,20 +363,20 @@ def test_a_common_trait_is_one_that_random_films_would_hardly_share():
     model.trait_shares = np.array([0.004, 0.001, 0.05, 0.002, 0.0001], np.float32)
 
     def common_trait(*items):
-        return model.common_trait(np.array(items))
+        return model.common_trait_name(np.array(items))
 
     assert common_trait(2, 3) == "language/ko"
     assert common_trait(0, 1) == "theme/boxing"  # before the tag, although fewer films have the tag
     assert common_trait(5, 6) == "tag/slow"
     assert common_trait(0, 3) == ""  # dramas are not rare enough
-    assert model._common_trait(np.array([0, 3])).number == 2
+    assert model._find_common_trait(np.array([0, 3])).column == 2
     assert common_trait(0, 0) == common_trait(8, 9) == ""
     assert common_trait(2, 3, 8) == "language/ko"  # two of three, and so rare that it is hardly an accident
     assert common_trait(0, 2, 9) == ""  # two of three, but not as rare
     assert common_trait(1, 2) == "director/Ryan Coogler"
     assert common_trait(0, 1, 2) == "theme/boxing"  # all three, but two have the same director
-    assert model._common_trait(np.array([2, 3])).strength == pytest.approx(np.log(80))
-    assert model._common_trait(np.array([2, 3, 8])).strength == pytest.approx(np.log(80) * 2 / 3)
+    assert model._find_common_trait(np.array([2, 3])).strength == pytest.approx(np.log(80))
+    assert model._find_common_trait(np.array([2, 3, 8])).strength == pytest.approx(np.log(80) * 2 / 3)
 
 
 def test_the_surprise_of_long_lists_is_finite():
@@ -388,7 +388,7 @@ def test_the_surprise_of_long_lists_is_finite():
 def test_the_promise_is_the_total_probability_of_the_first_items_that_are_not_excluded():
     scores = np.log(np.array([[0.4, 0.3, 0.2, 0.06, 0.04], [0.5, 0.1, 0.3, 0.05, 0.05]], np.float32))
     scores[1, 1] = -np.inf
-    rates = pool.promised_hit_rates(scores)
+    rates = pool.expected_hit_rates(scores)
     assert rates.shape == (2, len(pool.UNORDERED_FACTORS))
     one = int(np.argmin(abs(pool.UNORDERED_FACTORS - 1)))
     np.testing.assert_allclose(rates[:, one], [0.9, 0.85 / 0.9], rtol=1e-3)

@@ -13,7 +13,7 @@ def script(part, variant, item):
 
     session.load()
     dataset = cache.dataset("ml-latest-sample")
-    films = session.films(dataset)
+    films = session.resolve_films(dataset)
     predictor = cache.load_predictor(variant, dataset.name)
     module = importlib.import_module(f"pages.{part}")
     st.text(" ".join(map(str, films)))

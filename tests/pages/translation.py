@@ -251,7 +251,7 @@ def texts_in_data():
         *strings(list(LOOKS)),
         *(protocols.REPEATS_RULE, protocols.OWN_FILTER_RULE),
         *strings([(row.title, row.meaning, row.retraining_reason, row.rules) for row in protocols.PROTOCOLS.values()]),
-        *strings([*protocols.ORDERS.values(), "validation", "test"]),
+        *strings([*protocols.TIE_RULES.values(), "validation", "test"]),
         *strings(_published_texts()),
         *strings([[plan.title, plan.question, plan.papers, plan.setting_title] for plan in plans.PLANS.values()]),
         *strings([(point.title, point.setting) for plan in plans.PLANS.values() for point in plan.points]),

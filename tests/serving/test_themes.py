@@ -99,7 +99,7 @@ def test_the_parts_of_a_theme_are_themes(themed, monkeypatch, query):
 def test_themes_do_not_change_the_common_tags_which_have_stored_vectors(themed, monkeypatch):
     tagged = with_films(themed, tags=[(film, "zombies") for film in range(3)])
     table = with_themes(monkeypatch, tagged, dict.fromkeys(range(6), ("boxing", "zombies", "zoo")))._table
-    assert [table.texts[tag] for tag in table.common] == ["zombies"]
+    assert [table.texts[tag] for tag in table.encoded_tags] == ["zombies"]
     assert table.n_films.tolist() == [6, 6, 6]
 
 
@@ -141,6 +141,9 @@ def test_a_title_counts_less_than_a_tag_or_a_genre(themed):
         ("horror 1995", [3]),
         ("2010s", [5]),
         ("00s", [4]),
+        ("horror from 1984 to 1995", [1, 3]),
+        ("80s and 90s horror", [1, 3]),
+        ("1984 or the 2000s", [1, 2, 3, 4]),
     ],
 )
 def test_years_are_kept_to(themed, theme, expected):
@@ -152,6 +155,13 @@ def test_genres_are_known_by_other_names(themed):
     tagged = with_films(themed, genres=["Sci-Fi", "Film-Noir", "Children|Animation", "Drama", "Drama", "Drama"])
     for theme, film in (("science fiction", 0), ("sci-fi", 0), ("noir", 1), ("film noir", 1), ("cartoon for kids", 2)):
         assert items(by_words(tagged).search(theme)) == [film]
+
+
+def test_kids_and_family_name_the_childrens_genre_of_each_data_set(themed):
+    genres = ["Children's", "Drama|Children's", "Drama", "Drama", "Drama", "Drama"]
+    index = by_words(with_films(themed, genres=genres))
+    assert items(index.search("family")) == items(index.search("kids")) == [0, 1]
+    assert items(index.search("family drama"))[0] == 1
 
 
 def test_films_for_children_come_behind_unless_they_are_asked_for(themed):
@@ -303,6 +313,22 @@ def test_a_negated_tag_or_genre_excludes_its_films(world):
     assert set(items(index.search("space, not long"))) == {0, 1, 2, 3}  # "long shots" is not "long"
     assert set(items(index.search("space without horror"))) == {0, 1, 3}
     assert 1 not in items(index.search("not too long"))
+
+
+def test_a_negated_word_is_not_encoded_even_if_it_excludes_no_film(themed, monkeypatch):
+    encoded = []
+
+    def record(texts, report):
+        encoded.extend(texts)
+        return words_as_vectors(texts, report)
+
+    films.film_vectors(themed.name, themed.catalog)
+    monkeypatch.setattr(encoder, "load", lambda report, fetch=True: record)
+    index = open_index(themed)
+    encoded.clear()
+    index.search("comedy without zorgons")
+    assert encoded == ["comedy", "comedy"]  # the wanted part, and its aspect
+    assert index.search("without zorgons") == []
 
 
 def test_an_exclusion_holds_together_with_years(world):

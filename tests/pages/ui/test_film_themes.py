@@ -20,8 +20,8 @@ def test_every_theme_has_a_translation_of_its_own(language):
 
 
 def test_a_theme_is_found_by_its_name_in_the_language_of_the_visitor(monkeypatch):
-    assert film_themes.in_english("боКС") == "боКС"
+    assert film_themes.english_theme_name("боКС") == "боКС"
     monkeypatch.setattr(i18n, "current_language", lambda: "uk")
-    assert film_themes.in_english("  часова  Петля ") == "time loop"
-    assert film_themes.in_english("в'язниця") == "prison"
-    assert film_themes.in_english("boxing") == "boxing"
+    assert film_themes.english_theme_name("  часова  Петля ") == "time loop"
+    assert film_themes.english_theme_name("в'язниця") == "prison"
+    assert film_themes.english_theme_name("boxing") == "boxing"

@@ -121,6 +121,17 @@ def test_back_to_an_address_of_an_earlier_visit_is_read_and_can_be_undone(visit,
     assert watched(app) == titles(0, 1)
 
 
+def test_the_state_of_a_url_that_is_visited_again_is_the_last_to_be_removed(visit, monkeypatch):
+    monkeypatch.setattr(ui_session, "MAX_STORED_URLS", 2)
+    app = visit(s="1")
+    first = app.session_state.visitor.current_url
+    app.button_group(key="how_many").set_value(5).run()
+    app.button_group(key="how_many").set_value(10).run()  # the first URL again
+    assert app.session_state.visitor.current_url == first
+    app.button_group(key="how_many").set_value(20).run()
+    assert first in app.session_state.visitor.by_url
+
+
 def test_a_click_before_the_address_has_changed_is_no_step_back(visit):
     """Who clicks fast sends the address of before the last click."""
     app = visit()

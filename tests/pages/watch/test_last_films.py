@@ -20,7 +20,7 @@ def script():
 
     session.load()
     dataset = cache.dataset("ml-latest-sample")
-    last_films.panel(dataset, session.films(dataset))
+    last_films.panel(dataset, session.resolve_films(dataset))
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ def clicked_twice(action, number, *arguments):
             getattr(my_list if action.startswith("_") else session, action)(number, *arguments)
 
     session.load()
-    session.films(cache.dataset("ml-latest-sample"))
+    session.resolve_films(cache.dataset("ml-latest-sample"))
     st.button("Twice", on_click=click_twice)
 
 

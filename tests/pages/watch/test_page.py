@@ -52,7 +52,7 @@ def test_a_note_appears_if_similar_films_count_more_than_usual(visit, monkeypatc
 )
 def test_the_note_names_what_the_films_have_in_common(visit, monkeypatch, trait, language, note):
     monkeypatch.setattr(Predictor, "favours_content", lambda predictor, films: True)
-    monkeypatch.setattr(Predictor, "common_trait", lambda predictor, films: trait)
+    monkeypatch.setattr(Predictor, "common_trait_name", lambda predictor, films: trait)
     assert note in said(visit(s="1-2", lang=language))
 
 
