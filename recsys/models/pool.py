@@ -625,9 +625,16 @@ class VisitorPool(Pool):
         return self._list_factor(history) >= NOTE_MIN_EMPHASIS
 
     def common_trait_name(self, history: np.ndarray) -> str:
-        """Return the name of the common trait of a history, or "" if its factor is below NOTE_MIN_EMPHASIS."""
+        """Return the name of the trait that all items of a history have in common.
+
+        The result is "" if there is none, if some items lack it, or if its factor is below NOTE_MIN_EMPHASIS.
+        """
         trait = self._find_common_trait(history)
-        return self.trait_names[trait.column] if trait and np.exp(trait.strength) >= NOTE_MIN_EMPHASIS else ""
+        if trait is None or np.exp(trait.strength) < NOTE_MIN_EMPHASIS:
+            return ""
+        start, end = self.items_by_trait.indptr[trait.column : trait.column + 2]
+        has_trait = np.isin(history, self.items_by_trait.indices[start:end])
+        return self.trait_names[trait.column] if has_trait.all() else ""
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool`, the attributes of `set_frequencies`, and the factors of lists in no order."""

@@ -371,8 +371,9 @@ def test_a_common_trait_is_one_that_random_films_would_hardly_share():
     assert common_trait(0, 3) == ""  # dramas are not rare enough
     assert model._find_common_trait(np.array([0, 3])).column == 2
     assert common_trait(0, 0) == common_trait(8, 9) == ""
-    assert common_trait(2, 3, 8) == "language/ko"  # two of three, and so rare that it is hardly an accident
-    assert common_trait(0, 2, 9) == ""  # two of three, but not as rare
+    assert common_trait(2, 3, 8) == ""  # two of three, so the app does not name it
+    assert model._find_common_trait(np.array([2, 3, 8])).column == 1  # but it is rare enough to be no accident
+    assert model._find_common_trait(np.array([0, 2, 9])) is None  # two of three, but not as rare
     assert common_trait(1, 2) == "director/Ryan Coogler"
     assert common_trait(0, 1, 2) == "theme/boxing"  # all three, but two have the same director
     assert model._find_common_trait(np.array([2, 3])).strength == pytest.approx(np.log(80))
