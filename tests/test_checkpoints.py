@@ -12,6 +12,7 @@ from safetensors.numpy import load
 from safetensors.numpy import save as to_bytes
 
 from recsys import checkpoints, paths, storage
+from recsys.data import film_tables
 from recsys.data.dataset import Queries
 from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, leave_one_out
 from recsys.errors import recsys_command
@@ -247,6 +248,21 @@ def test_who_made_films_matters_to_a_model_that_reads_it_and_to_no_other(monkeyp
         checkpoints.load_or_fit("counts", richer)
     checkpoints.load_or_fit("counts", richer)
     assert fakes.Counts.fits == 2
+
+
+def test_a_change_of_the_tables_of_films_matters_to_a_model_that_uses_them_and_to_no_other(monkeypatch):
+    monkeypatch.setattr(fakes.Counts, "uses_item_texts", True)
+    monkeypatch.setattr(film_tables, "fingerprint", lambda dataset: "old tables")
+    checkpoints.load_or_fit("counts", WORLD)
+    monkeypatch.setattr(film_tables, "fingerprint", lambda dataset: "new tables")
+    checkpoints.load_or_fit("counts", WORLD)
+    assert fakes.Counts.fits == 1
+    monkeypatch.setattr(fakes.Counts, "uses_film_tables", True)
+    with pytest.warns(UserWarning, match="fitting again"):
+        checkpoints.load_or_fit("counts", WORLD)
+    version = checkpoints._member_version("counts", WORLD.name, 0, LEAVE_ONE_OUT)
+    monkeypatch.setattr(film_tables, "fingerprint", lambda dataset: "newest tables")
+    assert checkpoints._member_version("counts", WORLD.name, 0, LEAVE_ONE_OUT) != version  # of a pool that has it
 
 
 def test_a_split_by_time_depends_on_times_whatever_the_model_reads():
