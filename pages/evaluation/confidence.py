@@ -98,8 +98,8 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
     """Plot the ratio of predicted probability to hit rate by rank."""
     st.header(_("Overconfidence by rank"))
     text = _(
-        "Predicted probability divided by the share that came true, at each rank. A calibrated recommender has 1. "
-        "Training with few negative examples makes recommenders overconfident (Petrov and Macdonald, gSASRec, "
+        "Predicted probability divided by the share that came true, at each rank. For a calibrated recommender, "
+        "it is 1. Training with few negative examples makes recommenders overconfident (Petrov and Macdonald, gSASRec, "
         "arXiv:2308.07192)."
     )
     st.caption(text)

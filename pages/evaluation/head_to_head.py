@@ -94,7 +94,7 @@ def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
 
 def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> None:
     """Show for how many people each recommender ranks the hidden film higher. margins: `tables.rank_margins`."""
-    st.header(_("Who ranks the hidden film higher?"))
+    st.header(_("Which recommender ranks the hidden film higher?"))
     n_left, n_right, n_tied = tables.count_wins(margins)
     titles = {"left": view.title(left), "right": view.title(right)}
     text = _(

@@ -48,7 +48,7 @@ FAVOURITES_METRIC_MEANINGS = {  # for protocols with several hidden films per pe
 TABLE_NOTES = (
     N_(
         "The bar is the 95% confidence interval over people. Recommenders are trained once or several times, with "
-        "different random seeds. Metrics are means over these trainings."
+        "different random seeds. Metrics are means over these training runs."
     ),
     N_("Click a title to see where its metrics come from."),
 )

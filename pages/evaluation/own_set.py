@@ -70,8 +70,8 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
             on_click=_start,
             args=(dataset, protocol, names),
             help=_(
-                "Hides the last film of each person and lets every recommender that needs no training predict it. "
-                "The evaluation continues even if you leave the page."
+                "Hides the last film of each person and lets every recommender that is ready, or can be prepared "
+                "within seconds, predict it. The evaluation continues even if you leave the page."
             ),
             type="secondary" if evaluated else "primary",
         )

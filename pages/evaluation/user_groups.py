@@ -1,4 +1,4 @@
-"""The section By user group: metrics for groups of people or of hidden films.
+"""The section By group: metrics for groups of people or of hidden films.
 
 A grouping, such as "genre", divides the test users into buckets, such as "Comedy". See `recsys.evaluation.groups`.
 """

@@ -158,9 +158,9 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
         else:
             text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=n_trained, things=kind)
         infrequent_text = ngettext(
-            "You can also add the other film. Content recommenders use it, other recommenders use the most similar "
+            "You can also add the other film. Content recommenders use it. Other recommenders use the most similar "
             "film that they know.",
-            "You can also add any of the other {n:,} films. Content recommenders use them, other recommenders use "
+            "You can also add any of the other {n:,} films. Content recommenders use them. Other recommenders use "
             "the most similar film that they know.",
             n_infrequent,
         )

@@ -65,7 +65,7 @@ EVALUATION_SECTIONS = {
     "protocols": N_("Protocols"),
     "measures": N_("Trade-offs"),
     "curves": N_("Learning"),
-    "slices": N_("By user group"),
+    "slices": N_("By group"),
     "calibration": N_("Calibration"),
     "pair": N_("Head-to-head"),
     "person": N_("One person"),

@@ -124,7 +124,7 @@ def _show_notes(recommended: RecommendationList) -> None:
     title, note = cache.recommender_title(predictor), predictor.model.note
     if not history:
         text = _(
-            "Your list is empty, so {model} recommends the same films as to everyone with an empty list. Add a film to "
+            "Your list is empty, so {model} shows the films that everyone with an empty list gets. Add a film to "
             "change that.",
             model=title,
         )
@@ -338,7 +338,7 @@ def _filter_controls(features: FilmFeatures) -> None:
             labels["languages"],
             _("Any language"),
             format_func=_language_name,
-            help=_("Films whose language is not in our table are in English, or their language is unknown."),
+            help=_("“English or unknown” has the films for which no other original language is known."),
         )
     if features.countries:
         countries = _by_count(features.countries)

@@ -24,7 +24,7 @@ MIN_LIKED = 11  # liked items of a test user: up to 10 are given, and 1 is left 
 ORDERS_PER_USER = 3  # random orders of the liked items of each test user
 HIGHEST_STARS = 5  # of the scale of MovieLens
 OTHER_SCALE_RULE = N_(  # replaces the rule "users" of `evaluation.protocols`
-    "people of the test or validation part who gave at least 11 films 80 % of the highest rating or more"
+    "people of the test or validation part who rated at least 11 films with 80% of the highest rating or more"
 )
 SECONDS_PER_DAY = 86_400
 
