@@ -118,10 +118,10 @@ def best_and_worst(table: pd.DataFrame) -> str:
     for title, rows in table.groupby("recommender", sort=False):
         low, high = rows.loc[rows["ndcg"].idxmin()], rows.loc[rows["ndcg"].idxmax()]
         values = (
-            f"lowest {_at(low['setting'])} ({short(low['ndcg'])}) and highest {_at(high['setting'])} "
+            f"lowest {_phrase(low['setting'])} ({short(low['ndcg'])}) and highest {_phrase(high['setting'])} "
             f"({short(high['ndcg'])})"
             if len(rows) > 1
-            else f"{short(low['ndcg'])} {_at(low['setting'])}"
+            else f"{short(low['ndcg'])} {_phrase(low['setting'])}"
         )
         sentences.append(f"The NDCG@10 of {title} is {values}.")
     return " ".join(sentences)
@@ -144,7 +144,7 @@ def gains_and_losses(table: pd.DataFrame) -> str:
     return f"{', and '.join(clauses)}. Only differences whose 95% interval excludes 0 are counted."
 
 
-def _at(setting: str | float) -> str:
+def _phrase(setting: str | float) -> str:
     """Return a setting as part of a sentence: `at 64` or `with “no dropout”`."""
     return f"with “{setting}”" if isinstance(setting, str) else f"at {setting:g}"
 
