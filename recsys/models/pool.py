@@ -417,7 +417,7 @@ def _surprise(n_having: np.ndarray, n: int, shares: np.ndarray) -> np.ndarray:
         shares: The shares of events that belong to films with the traits, (A,).
     """
     t = np.minimum(shares, 1 - 1e-6)
-    log_binomial = gammaln(n + 1) - gammaln(n_having + 1) - gammaln(n - n_having + 1)  # of n over n_having
+    log_binomial = gammaln(n + 1) - gammaln(n_having + 1) - gammaln(n - n_having + 1)  # log of n choose n_having
     return -log_binomial - n_having * np.log(t) - (n - n_having) * np.log1p(-t)
 
 
@@ -580,7 +580,7 @@ class VisitorPool(Pool):
         """Return the most surprising trait that two or more items of a history (T,) have in common, or None.
 
         A trait of WEAK_KINDS is only returned if no other trait is common. A trait is partial if less than COMMON_SHARE
-        of the items have it. Partial traits need a surprise of MIN_SURPRISE, and rank below all other traits.
+        of the items have it. Partial traits need a surprise of MIN_SURPRISE, and rank below complete ones.
         """
         items = np.unique(history)
         if len(items) < 2:

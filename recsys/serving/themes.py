@@ -461,6 +461,8 @@ class ThemeIndex:
         They must have all genres of the query.
         """
         codes = {code for aspect in aspects for code in aspect.languages}
+        if not codes:
+            return []
         genres = {aspect.genre for aspect in aspects if not aspect.languages}
         numbered = [
             (-(film.year or 0), len(self._years) + row)

@@ -107,8 +107,9 @@ class TagTable:
         self.by_phrase: dict[tuple[str, ...], list[int]] = {}
         self.by_stem: dict[str, list[int]] = {}
         for index, text in enumerate(self.texts):
-            self.by_phrase.setdefault(stems(text), []).append(index)
-            for word_stem in set(stems(text)):
+            phrase = stems(text)
+            self.by_phrase.setdefault(phrase, []).append(index)
+            for word_stem in set(phrase):
                 self.by_stem.setdefault(word_stem, []).append(index)
         tag_strength = _strength(self._sum_equal_phrases(counts))
         theme_strength = THEME_STRENGTH * self._sum_equal_phrases(has_theme).minimum(1)
