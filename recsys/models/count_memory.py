@@ -4,8 +4,8 @@
 
 z are the scores of the network. f are the scores of a Markov chain: which items followed the items of the history h.
 c are the scores of a low-rank EASE: which items the same users watched. The lowest score is subtracted from f and c,
-see `comparable_scores`. The sum is a log-linear pool (`pool.py`) of three members, with weights for each range of
-history lengths.
+see `comparable_scores`. The sum is a log-linear pool of three members, with weights for each range of history lengths
+(`length_weights.py`).
 
 The logits of a network with D dimensions are a matrix of rank D + 1. Counts have no such limit, and they use the whole
 history. The weights are fitted after the training of the network, because the counts contain the target of every
@@ -27,8 +27,8 @@ from scipy import sparse
 from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.base import Model
 from recsys.models.ease import Ease, EaseConfig
+from recsys.models.length_weights import LengthWeights, member_scores
 from recsys.models.markov import Markov, MarkovConfig
-from recsys.models.pool import LengthWeights, member_scores
 from recsys.models.presets import MANY_ITEMS
 from recsys.training.options import RunOptions
 

@@ -29,7 +29,7 @@ from recsys.config import NonNegative, config_class
 from recsys.data.dataset import Dataset, Queries
 from recsys.models.array_model import ArrayModel
 from recsys.models.base import Model
-from recsys.models.pool import member_scores
+from recsys.models.length_weights import member_scores
 from recsys.training.options import RunOptions
 
 

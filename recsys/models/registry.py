@@ -226,8 +226,10 @@ ROWS = (
     trained("rnn", "RNN (softmax)", RECURRENT, GRU4REC, "arXiv:1511.06939", {"cell": "rnn"}),
     trained("narm", "NARM", RECURRENT, ".narm:Narm", "arXiv:1711.04725"),
     trained("stamp", "STAMP", ATTENTION, ".stamp:Stamp", "doi:10.1145/3219819.3219950"),
-    Recommender("pool", "Best guess", MIXTURES, ".pool:VisitorPool", settings=VISITORS),
-    Recommender("pool-favourites", "Best guess (favourites)", MIXTURES, ".pool:VisitorPool", settings=FAVOURITES),
+    Recommender("pool", "Best guess", MIXTURES, ".visitor_pool:VisitorPool", settings=VISITORS),
+    Recommender(
+        "pool-favourites", "Best guess (favourites)", MIXTURES, ".visitor_pool:VisitorPool", settings=FAVOURITES
+    ),
     Recommender("hybrid", "Hybrid", MIXTURES, POOL),
     Recommender("ensemble", "Ensemble", MIXTURES, POOL, settings=NETWORKS),
     Recommender("hybrid-few", "Hybrid (few films)", MIXTURES, POOL, settings=FEW_FILMS),

@@ -22,8 +22,8 @@ from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.data.tie_breaking import reshuffle_ties
 from recsys.models.base import Model
 from recsys.models.count_memory import MEMORY_PREFIX, CountMemory
+from recsys.models.length_weights import LengthWeights, histories_cut_to_each_range
 from recsys.models.pmi import initialise_from_pmi
-from recsys.models.pool import LengthWeights, histories_cut_to_each_range
 from recsys.ranking import metrics
 from recsys.training import device as devices
 from recsys.training import distributed, trainer
@@ -223,7 +223,7 @@ class SequenceModel(Model):
         """Return the factor that `calibrate` fitted for histories of this length, or 1 without a calibration."""
         if self.calibration is None:
             return 1.0
-        return float(self.calibration.weights[self.calibration.ranges(Queries([history]))[0], 0])
+        return float(self.calibration.weights[self.calibration.range_indices(Queries([history]))[0], 0])
 
     def _task(self, train: Dataset, valid: HeldOut | None, run: RunOptions) -> trainer.Task:
         """Return the input of the training loop: the module, its batches, the loss and the validation."""

@@ -13,8 +13,9 @@ from recsys.data.datasets import serving_split
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.base import Model
-from recsys.models.pool import Pool, VisitorPool
+from recsys.models.pool import Pool
 from recsys.models.registry import MIXTURES, POOL, Recommender
+from recsys.models.visitor_pool import VisitorPool
 from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.ranking import LogProbabilities
 from recsys.serving import substitutes

@@ -9,8 +9,8 @@ from recsys.data.split import leave_one_out
 from recsys.models import count_memory, registry
 from recsys.models.count_memory import CountConfigs, CountMemory
 from recsys.models.ease import Ease, EaseConfig
+from recsys.models.length_weights import comparable_scores
 from recsys.models.markov import Markov, MarkovConfig
-from recsys.models.pool import comparable_scores
 from recsys.ranking import metrics
 from recsys.ranking.ranking import Ranking
 from recsys.training.options import RunOptions

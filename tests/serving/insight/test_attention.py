@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
-from recsys.models.pool import LengthWeights
+from recsys.models.length_weights import LengthWeights
 from recsys.models.popular import Popular
 from recsys.models.sasrec import SasRec, SasRecConfig
 from recsys.models.sasrec_paper import SasRecPaper

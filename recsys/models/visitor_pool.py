@@ -1,0 +1,276 @@
+"""A pool for visitors of the app, who type one to ten films, often without an order.
+
+Shapes: B queries, M members, I items, N tested factors.
+"""
+
+from collections.abc import Mapping, Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any, Self
+
+import numpy as np
+
+from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.models.array_model import item_array
+from recsys.models.base import Model
+from recsys.models.common_trait import CommonTrait, TraitTable
+from recsys.models.length_weights import (
+    MAX_EXAMPLES,
+    SCORE_BATCH,
+    Examples,
+    LengthWeights,
+    histories_cut_to_each_range,
+)
+from recsys.models.markov import Markov
+from recsys.models.pool import Pool
+from recsys.training.options import RunOptions
+
+CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the films of the list
+# geometric mean of the shares of users who watched each film of a list; at or above it, the weight is not raised
+FREQUENT_SHARE = 0.04
+MAX_RARITY_FACTOR = 8.0  # highest factor of the weight for rarely watched films
+MAX_TRAIT_FACTOR = 16.0  # highest factor of the weight for a rare common trait
+UNORDERED_MIN_FACTOR = 3.0  # lowest factor of the weight for lists in no order
+TASTE_MIN_FACTOR = 24.0  # lowest factor of the weight in `for_taste`
+NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films rank higher than usual
+MIN_TRAIT_FILMS = 3  # lists of fewer films have no bonus for a common trait
+TRAIT_BONUS = 0.15  # bonus for the common trait: TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
+MAX_ORDERS = 4  # number of orders in which a list in no order is scored
+MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
+UNORDERED_LENGTHS = ((1,), (2, 3, 5, 10))  # lengths of the lists on which each of the `unordered_factors` is fitted
+UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # values of `unordered_factors` that are tested, N
+N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
+MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
+
+
+class VisitorPool(Pool):
+    """A pool that also ranks well for short lists and for favourites in no order.
+
+    Differences from `Pool`:
+
+    - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
+      have long histories.
+    - Count memories of the networks are removed. Markov chains and EASE are members, so these counts have weights of
+      their own.
+    - Markov chains keep MAX_TRANSITIONS transitions of each item, because the app has them in memory.
+    - The weight of `content-fields` is multiplied by the larger of two factors. The weights are then rescaled to
+      their previous sum. Both factors were chosen on validation (docs/experiments.md).
+      - clip(FREQUENT_SHARE / s, 1, MAX_RARITY_FACTOR) for rarely watched films. Counts and networks learn little from
+        their few events. s is the share of users who watched a film, as the geometric mean over the films of the list.
+      - clip(exp(strength), 1, MAX_TRAIT_FACTOR) if the films have a trait in common (`CommonTrait`). So three German
+        films are followed by German films, and three films about boxing by others about boxing, even popular ones.
+    - Films with this trait get a bonus, see TRAIT_BONUS.
+    - Lists in no order (`for_unordered_lists`) are scored in several orders, and the means of the scores are used. So
+      the order does not matter. The factor of `content-fields` is at least UNORDERED_MIN_FACTOR. The scores have a
+      factor with which the total probability of the first N_CALIBRATED films is right on validation data. It is mostly
+      below 1, because favourites predict the next film worse than the newest films of a history do.
+    """
+
+    choose_examples = staticmethod(histories_cut_to_each_range)
+    min_content_factor: float = 1.0  # see `for_taste` and `for_unordered_lists`
+
+    def __init__(self, config: Any = None, title: str = "") -> None:
+        super().__init__(config, title)
+        # factors of the scores of lists in no order: of one item, and of more items
+        self.unordered_factors = np.ones(len(UNORDERED_LENGTHS), np.float32)
+        self.is_fitted = False  # whether the weights are fitted or loaded
+
+    def set_members(self, members: Mapping[str, Model]) -> None:
+        """Set the fitted members, which must be this pool's own copies, and remove what they do not need here."""
+        super().set_members(members)
+        for model in self.models:
+            model.remove_count_memory()
+        if self.is_fitted:
+            self._shrink_markov_chains()
+
+    def _shrink_markov_chains(self) -> None:
+        """Keep the MAX_TRANSITIONS strongest transitions of each item in the Markov chains."""
+        for model in self.models:
+            if isinstance(model, Markov):
+                model.keep_strongest_transitions(MAX_TRANSITIONS)
+
+    def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
+        """Fit the weights as `Pool` does, count users and traits, and fit the factors of the probabilities.
+
+        The weights are fitted with whole Markov chains. With shrunk ones, NDCG@10 after one film was 7 % lower, because
+        a target without a transition then has a very low probability.
+        """
+        super().fit(train, valid, run)
+        self.is_fitted = True
+        self._shrink_markov_chains()
+        # 1 is added to all counts, so that no share is 0 and its logarithm is finite
+        self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
+        self.traits = TraitTable.from_dataset(train)
+        if valid:
+            self._calibrate(valid, run or RunOptions())
+            self.unordered_factors = np.array(
+                [self._fit_unordered_factor(valid, lengths, run or RunOptions()) for lengths in UNORDERED_LENGTHS],
+                np.float32,
+            )
+        return self
+
+    def _calibrate(self, valid: HeldOut, run: RunOptions) -> None:
+        """Multiply the weights of each range by the inverse temperature that is best for the final scores.
+
+        The weights were fitted without the shrinking, the factors of content and the bonus, so probabilities would be
+        too high.
+        """
+        inverse_temperatures = LengthWeights(1, self.config.edges)
+        inverse_temperatures.fit(lambda queries: [self.score(queries)], valid, run, self.choose_examples)
+        self.length_weights.set_weights(self.length_weights.weights * inverse_temperatures.weights)
+
+    def _fit_unordered_factor(self, valid: HeldOut, list_lengths: Sequence[int], run: RunOptions) -> float:
+        """Return the factor with which the expected hit rate equals the observed hit rate, or 1 without lists.
+
+        The expected hit rate is the mean of `expected_hit_rates`, linearly interpolated between the tested factors. A
+        hit is a target among the top N_CALIBRATED items.
+        """
+        unordered_pool = self.for_unordered_lists()  # its factors are 1 before the fit
+        examples = random_lists(valid, list_lengths, np.random.default_rng(run.seed))
+        n_lists, n_hits = len(examples.queries), 0
+        expected_hits = np.zeros(len(UNORDERED_FACTORS))
+        for start in range(0, n_lists, SCORE_BATCH):
+            queries = examples.queries[start : start + SCORE_BATCH]
+            scores = unordered_pool.score(queries)
+            for row, row_scores in enumerate(scores, start):  # `row_scores` are views, so `scores` is masked in place
+                row_scores[examples.excluded[row]] = -np.inf
+                n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
+            expected_hits += expected_hit_rates(scores).sum(0)
+            run.report({"stage": "fit", "done": start + len(queries), "total": n_lists})
+        return float(np.interp(n_hits, expected_hits, UNORDERED_FACTORS)) if n_lists else 1.0
+
+    def for_taste(self) -> Self:
+        """Return a copy in which the factor of CONTENT_MEMBER is at least TASTE_MIN_FACTOR. The members are shared."""
+        model = copy(self)
+        model.min_content_factor = TASTE_MIN_FACTOR
+        return model
+
+    def for_unordered_lists(self) -> Self:
+        """Return a copy for favourites in no order: the order of a list does not change the scores.
+
+        The factor of CONTENT_MEMBER is at least UNORDERED_MIN_FACTOR, because favourites show the taste of a visitor
+        but not the order of watching.
+        """
+        model = copy(self)
+        model.ignores_order = True
+        model.min_content_factor = max(self.min_content_factor, UNORDERED_MIN_FACTOR)
+        return model
+
+    def score(self, queries: Queries) -> np.ndarray:
+        """Return Σ_m w_m · z_m with the factors of content and the bonus of a trait, (B, I) float32."""
+        traits = [self.traits.find_common(history) for history in queries.histories]
+        if not self.ignores_order:
+            return self._score_in_order(queries, traits)
+        ordered_queries, rows = in_several_orders(queries)
+        scores = self._score_in_order(ordered_queries, [traits[row] for row in rows])
+        means = [scores[rows == row].mean(0) for row in range(len(queries))]
+        factors = [self.unordered_factors[0 if len(history) <= 1 else 1] for history in queries.histories]
+        return np.array(means, np.float32).reshape(len(queries), self.n_items) * np.array(factors, np.float32)[:, None]
+
+    def _score_in_order(self, queries: Queries, traits: Sequence[CommonTrait | None]) -> np.ndarray:
+        """Return the scores of histories, oldest item first, (B, I) float32, given the common trait of each history."""
+        factors = self.member_factors(queries, traits)
+        scores = self.length_weights.combine(self._member_scores(queries), queries, factors)
+        weight_sums = self.length_weights.weights.sum(1)[self.length_weights.range_indices(queries)]  # (B,)
+        for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
+            if trait and len(history) >= MIN_TRAIT_FILMS:
+                scores[row, self.traits.items_with(trait)] += TRAIT_BONUS * weight_sums[row] * max(trait.strength, 0)
+        return scores
+
+    def member_factors(self, queries: Queries, traits: Sequence[CommonTrait | None]) -> np.ndarray:
+        """Return the factors of the weights, (B, M) float32: 1 except for CONTENT_MEMBER."""
+        factors = np.ones((len(queries), len(self.members)), np.float32)
+        is_content = np.array(self.members) == CONTENT_MEMBER
+        for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
+            factors[row, is_content] = max(self._content_factor(history, trait), self.min_content_factor)
+        return factors
+
+    def _content_factor(self, history: np.ndarray, trait: CommonTrait | None) -> float:
+        """Return the factor of CONTENT_MEMBER for a history: the larger one for rarity or a trait, at least 1."""
+        share = float(np.exp(self.log_shares[history].mean())) if len(history) else 1.0
+        trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_FACTOR) if trait else 1.0
+        return max(1.0, min(FREQUENT_SHARE / share, MAX_RARITY_FACTOR), trait_factor)
+
+    def favours_content(self, history: np.ndarray) -> bool:
+        """Return whether the history makes the factor of CONTENT_MEMBER at least NOTE_MIN_FACTOR."""
+        if self.min_content_factor >= TASTE_MIN_FACTOR:  # the factor is high for all histories, not because of this one
+            return False
+        return self._content_factor(history, self.traits.find_common(history)) >= NOTE_MIN_FACTOR
+
+    def common_trait_name(self, history: np.ndarray) -> str:
+        """Return the name of the trait that all items of a history have in common.
+
+        The result is "" if there is none, if some items lack it, or if its factor is below NOTE_MIN_FACTOR.
+        """
+        trait = self.traits.find_common(history)
+        is_notable = trait is not None and trait.share == 1 and np.exp(trait.strength) >= NOTE_MIN_FACTOR
+        return trait.name if is_notable else ""
+
+    def state(self) -> dict[str, np.ndarray]:
+        """Return the state of `Pool`, how frequent items and traits are, and the factors of lists in no order."""
+        own_state = {"log_shares": self.log_shares, "unordered_factors": self.unordered_factors}
+        return super().state() | self.traits.state() | own_state
+
+    def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
+        """See `Model.load_state`."""
+        super().load_state(state, n_items)
+        self.is_fitted = True
+        self.log_shares = item_array(state, "log_shares", n_items)
+        self.traits = TraitTable.from_state(state, n_items)
+        factors = state.get("unordered_factors", np.ones(1, np.float32))
+        if len(factors) != len(UNORDERED_LENGTHS):  # a state with another number of factors
+            factors = np.full(len(UNORDERED_LENGTHS), factors.mean(), np.float32)
+        self.unordered_factors = factors
+
+
+def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:
+    """Return lists of random items in random order, like the favourites of a visitor.
+
+    There are lists of up to MAX_EXAMPLES users for each length. Their items are drawn from the MAX_RECENT newest items
+    of a history. All items of the history are excluded.
+    """
+    histories = valid.queries.histories
+    lengths = np.array([len(history) for history in histories])
+    lists, rows = [], []
+    for length in list_lengths:
+        for row in rng.permutation(np.flatnonzero(lengths >= length))[:MAX_EXAMPLES]:
+            lists.append(rng.permutation(histories[row][-MAX_RECENT:])[:length])
+            rows.append(row)
+    return Examples(Queries(lists), valid.targets[rows], [histories[row] for row in rows])
+
+
+def in_several_orders(queries: Queries) -> tuple[Queries, np.ndarray]:
+    """Return each list of `queries` in up to MAX_ORDERS orders, and the row of the list for each of them.
+
+    The orders are rotations of the sorted list, so they do not depend on the order of the given list. Models weigh the
+    newest items most, and these differ between the rotations.
+    """
+    rows: list[int] = []
+    orders: list[np.ndarray] = []  # positions in the given list
+    for row, history in enumerate(queries.histories):
+        n_orders = min(MAX_ORDERS, max(len(history), 1))
+        starts = np.arange(n_orders) * len(history) // n_orders
+        rows += [row] * n_orders
+        orders += [np.roll(np.argsort(history, kind="stable"), -start) for start in starts]
+    repeated = queries[np.array(rows, np.int64)]
+    histories = [np.asarray(history)[order] for history, order in zip(repeated.histories, orders, strict=True)]
+    ratings = None
+    if repeated.ratings is not None:
+        ratings = [stars[order] for stars, order in zip(repeated.ratings, orders, strict=True)]
+    return replace(repeated, histories=histories, ratings=ratings), np.array(rows, np.int64)
+
+
+def expected_hit_rates(scores: np.ndarray) -> np.ndarray:
+    """Return the total probability of the top N_CALIBRATED items for each of the N UNORDERED_FACTORS, (B, N).
+
+    Args:
+        scores: Log-probabilities up to a constant, (B, I); -∞ for excluded items.
+    """
+    n = min(N_CALIBRATED, scores.shape[1])
+    top = -np.partition(-scores, n - 1, axis=1)[:, :n]
+    highest = scores.max(1, keepdims=True)
+    rates = [
+        np.exp(factor * (top - highest)).sum(1) / np.exp(factor * (scores - highest)).sum(1)
+        for factor in UNORDERED_FACTORS
+    ]
+    return np.stack(rates, axis=1)

@@ -1,0 +1,242 @@
+"""The pool for visitors: content, traits in common, and lists in no order."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import softmax
+
+from recsys.data.dataset import Queries
+from recsys.models import common_trait, visitor_pool
+from recsys.models.length_weights import comparable_scores
+from recsys.models.markov import Markov
+from recsys.models.pool import Pool, PoolConfig
+from recsys.models.visitor_pool import VisitorPool
+from tests import toys
+from tests.models.score_tables import ITEMS, TRAIN, ScoreTable, held_out, sample_held_out, score_table
+
+VISITOR_EDGES = (2, 3, 5)
+
+
+def content_factors(model, queries):
+    traits = [model.traits.find_common(history) for history in queries.histories]
+    return model.member_factors(queries, traits)
+
+
+def test_members_take_part_without_their_count_memories():
+    class Remembers(ScoreTable):
+        remembers: bool = True
+
+        def remove_count_memory(self):
+            self.remembers = False
+
+    members = {"network": Remembers(score_table(1).table)}
+    VisitorPool(PoolConfig(members=tuple(members), edges=VISITOR_EDGES)).set_members(members)
+    assert not members["network"].remembers
+
+
+def test_content_has_a_higher_weight_for_lists_of_rarely_watched_films():
+    """Films 0 to 9 were watched by 1 of 100 users, all others by 50."""
+    histories = [np.arange(10), *([np.arange(10, ITEMS)] * 50), *([np.arange(ITEMS - 1, ITEMS)] * 49)]
+    world = toys.dataset(histories, ITEMS)
+    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2, softmax=True)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(world)
+    queries = Queries([np.array([12, 13]), np.array([1, 2]), np.array([1, 12]), np.array([], int)])
+    order, content = (comparable_scores(member, member.score(queries)) for member in members.values())
+    factors = content_factors(model, queries)
+    assert (factors[:, 0] == 1).all()
+    assert factors[0, 1] == factors[3, 1] == 1
+    assert factors[1, 1] == pytest.approx(
+        min(visitor_pool.FREQUENT_SHARE / 0.02, visitor_pool.MAX_RARITY_FACTOR), rel=1e-5
+    )
+    assert factors[2, 1] == 1  # the geometric mean of 2 % and 51 % is 10 %
+    assert model.favours_content(np.array([1, 2]))
+    assert not model.favours_content(np.array([12, 13]))
+    assert not model.favours_content(np.array([], int))
+    by_taste = model.for_taste()
+    assert (content_factors(by_taste, queries)[:, 1] == visitor_pool.TASTE_MIN_FACTOR).all()
+    assert not by_taste.favours_content(np.array([1, 2]))  # for every list, not because of this one
+    assert (content_factors(model, queries) == factors).all()
+    shares = factors / factors.sum(1, keepdims=True)  # the sum of the two weights stays 1
+    expected = shares[:, :1] * order + shares[:, 1:] * content
+    np.testing.assert_allclose(model.score(queries), expected, rtol=1e-4, atol=1e-4)
+
+
+def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
+    """Films 0 to 4 are documentaries, and 2 % of all events are of documentaries."""
+    histories = [np.arange(5), *([np.arange(5, ITEMS)] * (250 // (ITEMS - 5)))]
+    world = toys.dataset(histories, ITEMS)
+    genres = ["Documentary|Drama" if item < 5 else "Drama" for item in range(ITEMS)]
+    world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
+    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2, softmax=True)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(world)
+    model.log_shares[:] = 0  # everybody watched every film
+    queries = Queries([np.array([1, 2]), np.array([1]), np.array([1, 12]), np.array([12, 13]), np.array([], int)])
+    share = 6 / (world.counts.sum() + 1)
+    factor = min(common_trait.FREQUENT_TRAIT_SHARE / share, visitor_pool.MAX_TRAIT_FACTOR)
+    assert factor > 2
+    assert content_factors(model, queries)[:, 1] == pytest.approx([factor, 1, 1, 1, 1], rel=1e-5)
+    assert model.favours_content(np.array([1, 2]))
+    assert model.common_trait_name(np.array([1, 2])) == "genre/Documentary"
+    assert model.common_trait_name(np.array([12, 13])) == ""  # all dramas, but most films are
+    assert model.common_trait_name(np.array([1, 2, 3, 12])) == ""  # one of four is no documentary
+    favourites = model.for_unordered_lists()
+    assert (content_factors(favourites, queries)[1:, 1] == visitor_pool.UNORDERED_MIN_FACTOR).all()
+    assert favourites.favours_content(np.array([1, 2]))
+    assert not favourites.favours_content(np.array([12, 13]))
+
+
+def test_expected_hit_rates():
+    scores = np.log(np.array([[0.4, 0.3, 0.2, 0.06, 0.04], [0.5, 0.1, 0.3, 0.05, 0.05]], np.float32))
+    scores[1, 1] = -np.inf
+    rates = visitor_pool.expected_hit_rates(scores)
+    assert rates.shape == (2, len(visitor_pool.UNORDERED_FACTORS))
+    one = int(np.argmin(abs(visitor_pool.UNORDERED_FACTORS - 1)))
+    np.testing.assert_allclose(rates[:, one], [0.9, 0.85 / 0.9], rtol=1e-3)
+    assert (np.diff(rates, axis=1) > 0).all()  # a higher factor is a lower temperature
+
+
+def test_lists_in_no_order_have_items_of_the_newest_part_and_all_lengths():
+    valid = held_out([4, 80], n_items=90)
+    examples = visitor_pool.random_lists(valid, (1, 2, 3, 5, 10), np.random.default_rng(0))
+    assert sorted(len(history) for history in examples.queries.histories) == [1, 1, 2, 2, 3, 3, 5, 10]
+    for history, target, excluded in zip(examples.queries.histories, examples.targets, examples.excluded, strict=True):
+        whole = valid.queries.histories[target]
+        assert set(history) <= set(whole[-visitor_pool.MAX_RECENT :])
+        assert len(set(history)) == len(history)
+        np.testing.assert_array_equal(excluded, whole)
+
+
+@pytest.mark.parametrize("lengths", visitor_pool.UNORDERED_LENGTHS)
+def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(lengths):
+    """The next film is a popular film or depends on the newest film, about which random films say nothing."""
+    popularity = 1 / np.arange(1, ITEMS + 1) ** 2
+    follows = np.log(0.5 * np.eye(ITEMS, k=1) + 0.5 * popularity / popularity.sum())
+    members = {"order": ScoreTable(follows, softmax=True), "content-fields": score_table(2, softmax=True)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    valid = sample_held_out(2000, {"order": members["order"]}, [1.0], lengths=(12, 15))
+    model.fit(TRAIN, valid)
+    lists = visitor_pool.random_lists(valid, lengths, np.random.default_rng(1))  # others than in the fit
+    scores = model.for_unordered_lists().score(lists.queries)
+    for row, excluded in zip(scores, lists.excluded, strict=True):
+        row[excluded] = -np.inf
+    targets = scores[np.arange(len(scores)), lists.targets]
+    hits = (scores >= targets[:, None]).sum(1) <= visitor_pool.N_CALIBRATED
+    promised = np.sort(softmax(scores, 1), axis=1)[:, -visitor_pool.N_CALIBRATED :].sum(1)
+    assert promised.mean() == pytest.approx(hits.mean(), rel=0.1)
+
+
+def test_favourites_have_lower_probabilities_because_they_predict_the_next_film_worse():
+    """The next film depends only on the newest film. A random film says less about it."""
+    follows = np.log(0.7 * np.eye(ITEMS, k=1) + 0.3 / ITEMS)
+    members = {"order": ScoreTable(follows, softmax=True), "content-fields": score_table(2, softmax=True)}
+    valid = sample_held_out(600, {"order": members["order"]}, [1.0], lengths=(12, 15))
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(TRAIN, valid)
+    unordered, queries = model.for_unordered_lists(), Queries([np.array([4]), np.array([7, 3])])
+    assert (model.unordered_factors < 0.95).all()
+    both_orders = [model.score(Queries([np.array(order)]))[0] for order in ([3, 7], [7, 3])]
+    expected = [model.score(queries)[0], np.mean(both_orders, axis=0)]
+    np.testing.assert_allclose(
+        unordered.score(queries), model.unordered_factors[:, None] * np.stack(expected), rtol=1e-4
+    )
+    assert unordered.ignores_order
+    assert not model.ignores_order
+    restored = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    restored.set_members(members)
+    restored.load_state(model.state(), ITEMS)
+    np.testing.assert_array_equal(restored.for_unordered_lists().score(queries), unordered.score(queries))
+
+
+def test_the_order_of_favourites_does_not_matter():
+    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2, softmax=True)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(TRAIN)
+    given, reversed_list = [np.array([9, 2, 30, 4, 17, 8])], [np.array([8, 17, 4, 30, 2, 9])]
+    assert not np.allclose(model.score(Queries(given)), model.score(Queries(reversed_list)))
+    favourites = model.for_unordered_lists()
+    np.testing.assert_array_equal(favourites.score(Queries(given)), favourites.score(Queries(reversed_list)))
+    assert favourites.score(Queries([np.array([], int)])).shape == (1, ITEMS)
+
+
+def test_several_orders_keep_the_ratings_beside_their_items():
+    ratings = [np.array([5.0, 1.0, 3.0], np.float32), np.array([2.0], np.float32)]
+    queries, rows = visitor_pool.in_several_orders(Queries([np.array([7, 2, 9]), np.array([4])], ratings=ratings))
+    assert [history.tolist() for history in queries.histories] == [[2, 7, 9], [7, 9, 2], [9, 2, 7], [4]]
+    assert [stars.tolist() for stars in queries.ratings] == [[1, 5, 3], [5, 3, 1], [3, 1, 5], [2]]
+    assert rows.tolist() == [0, 0, 0, 1]
+
+
+def test_films_with_a_rare_common_trait_get_a_bonus():
+    """Films 0 to 4 are documentaries. Three of them in a list, but not two, raise the others."""
+    world = toys.dataset([np.arange(5), *([np.arange(5, ITEMS)] * 8)], ITEMS)
+    genres = ["Documentary" if item < 5 else "Drama" for item in range(ITEMS)]
+    world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
+    members = {"order": score_table(1, softmax=True)}  # no content member, so the weights do not change
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(world)
+    queries = Queries([np.array([0, 1, 2]), np.array([0, 1]), np.array([0, 10, 11])])
+    bonus = model.score(queries) - Pool.score(model, queries)
+    share = 6 / (world.counts.sum() + 1)
+    expected = visitor_pool.TRAIT_BONUS * np.log(common_trait.FREQUENT_TRAIT_SHARE / share)  # the weight is 1
+    assert expected > 0.1
+    np.testing.assert_allclose(bonus[0], [expected] * 5 + [0] * (ITEMS - 5), atol=1e-5)
+    assert not bonus[1:].any()
+
+
+def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
+    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2, softmax=True)}
+    model, copy = (VisitorPool(PoolConfig(members=tuple(members), edges=(5,))) for _ in range(2))
+    for each in (model, copy):
+        each.set_members(members)
+    model.fit(toys.cycle(ITEMS, 50))
+    copy.load_state(model.state(), ITEMS)
+    queries = Queries([np.array([3, 4])])
+    np.testing.assert_array_equal(model.score(queries), copy.score(queries))
+    np.testing.assert_array_equal(model.traits.item_traits.toarray(), copy.traits.item_traits.toarray())
+    np.testing.assert_array_equal(model.traits.event_shares, copy.traits.event_shares)
+    older = {name: array for name, array in model.state().items() if "trait" not in name and "factors" not in name}
+    copy.load_state(older, ITEMS)
+    assert content_factors(copy, queries).tolist() == [[1, 1]]
+    with pytest.raises(KeyError):
+        copy.load_state({"weights": model.length_weights.weights, "n_items": np.array(ITEMS)}, ITEMS)
+
+
+def test_markov_chains_of_a_fitted_visitor_pool_keep_the_strongest_transitions(monkeypatch):
+    monkeypatch.setattr(visitor_pool, "MAX_TRANSITIONS", 2)
+    members = {"markov": Markov().fit(toys.cycle(n_items=ITEMS)), "content-fields": score_table(1)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    assert np.diff(members["markov"].transitions.indptr).max() > 2  # the weights are fitted with whole chains
+    model.fit(TRAIN)
+    assert np.diff(members["markov"].transitions.indptr).max() == 2
+    restored = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    restored.load_state(model.state(), ITEMS)
+    members["markov"] = Markov().fit(toys.cycle(n_items=ITEMS))
+    restored.set_members(members)
+    assert np.diff(members["markov"].transitions.indptr).max() == 2
+
+
+def test_probabilities_of_a_visitor_pool_are_right_for_its_final_scores(monkeypatch):
+    """Shrunk Markov chains have other scores than the whole ones with which the weights were fitted."""
+
+    def shrink(model):
+        model.models[0].table *= 3
+
+    monkeypatch.setattr(VisitorPool, "_shrink_markov_chains", shrink)
+    members = {"order": score_table(1, softmax=True)}
+    valid = sample_held_out(600, members, [1.0], lengths=(4, 6))
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(TRAIN, valid)
+    scores = model.score(valid.queries)
+    hits = (scores.argmax(1) == valid.targets).mean()
+    assert softmax(scores, 1).max(1).mean() == pytest.approx(hits, abs=0.04)
