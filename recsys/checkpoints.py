@@ -20,13 +20,13 @@ from safetensors.numpy import save as weights_to_bytes
 
 from recsys import paths, storage
 from recsys.config import to_document
-from recsys.data import film_tables
 from recsys.data.dataset import Dataset
 from recsys.data.split import LEAVE_ONE_OUT, SPLITTINGS, Splitting
 from recsys.errors import Message, RecsysError, disk_errors, recsys_command, restore_command
 from recsys.models import registry
 from recsys.models.base import Model
 from recsys.progress import ProgressCallback, no_progress
+from recsys.text import fields
 from recsys.text.films import film_texts, texts_fingerprint, texts_with_credits
 from recsys.training.options import RunOptions
 
@@ -339,8 +339,8 @@ def _training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting)
     if model.uses_item_texts:
         read_texts = texts_with_credits if model.uses_credits else film_texts
         texts = read_texts(split.train.catalog)
-        if model.uses_film_tables:
-            texts = [*texts, film_tables.fingerprint(dataset.name)]
+        if model.uses_field_vectors:
+            texts = [*texts, fields.fingerprint(dataset.name)]
         fingerprints["texts"] = texts_fingerprint(texts)
     return fingerprints
 
@@ -365,10 +365,10 @@ def _stored_and_current_versions(
 def _member_version(name: str, dataset_name: str, seed: int, splitting: Splitting) -> str:
     """Return the version of a member, "" if it must be trained. The version of a trained member differs between fits.
 
-    A member that is fitted on first use depends only on its preset, the data and the tables of films. Its version is a
-    hash of the preset and the tables, which is the same on all machines, even before the first fit. So a shipped
-    mixture is valid at once. If the command `train` fitted the member, perhaps with other settings, its version differs
-    between fits too.
+    A member that is fitted on first use depends only on its preset, the data and its feature vectors. Its version is a
+    hash of the preset and `fields.fingerprint`, which is the same on all machines, even before the first fit. So a
+    shipped mixture is valid at once. If the command `train` fitted the member, perhaps with other settings, its version
+    differs between fits too.
     """
     recommender, folder = registry.get(name), find(name, dataset_name, seed, splitting)
     if folder is None and not splitting.is_seeded:
@@ -380,8 +380,8 @@ def _member_version(name: str, dataset_name: str, seed: int, splitting: Splittin
         with suppress(StoreError):  # a damaged checkpoint counts as fitted by `train`
             uses_preset = read_meta(folder).tuned
     settings = {"variant": name, "config": to_document(recommender.preset(dataset_name))}
-    if recommender.model().uses_film_tables and (tables := film_tables.fingerprint(dataset_name)):
-        settings["tables"] = tables
+    if recommender.model().uses_field_vectors:
+        settings["fields"] = fields.fingerprint(dataset_name)
     return storage.sha256(json.dumps(settings, sort_keys=True).encode()) if uses_preset else _meta_hash(folder)
 
 

@@ -18,6 +18,7 @@ from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, leave_one_out
 from recsys.errors import recsys_command
 from recsys.models import presets, registry
 from recsys.models.base import NoConfig
+from recsys.text import fields
 from tests import fakes, toys
 from tests.artifacts import payload
 
@@ -257,12 +258,15 @@ def test_a_change_of_the_tables_of_films_matters_to_a_model_that_uses_them_and_t
     monkeypatch.setattr(film_tables, "fingerprint", lambda dataset: "new tables")
     checkpoints.load_or_fit("counts", WORLD)
     assert fakes.Counts.fits == 1
-    monkeypatch.setattr(fakes.Counts, "uses_film_tables", True)
+    monkeypatch.setattr(fakes.Counts, "uses_field_vectors", True)
     with pytest.warns(UserWarning, match="fitting again"):
         checkpoints.load_or_fit("counts", WORLD)
     version = checkpoints._member_version("counts", WORLD.name, 0, LEAVE_ONE_OUT)
     monkeypatch.setattr(film_tables, "fingerprint", lambda dataset: "newest tables")
-    assert checkpoints._member_version("counts", WORLD.name, 0, LEAVE_ONE_OUT) != version  # of a pool that has it
+    newest_version = checkpoints._member_version("counts", WORLD.name, 0, LEAVE_ONE_OUT)
+    assert newest_version != version  # of a pool that has it
+    monkeypatch.setattr(fields, "VERSION", fields.VERSION + 1)
+    assert checkpoints._member_version("counts", WORLD.name, 0, LEAVE_ONE_OUT) != newest_version
 
 
 def test_a_split_by_time_depends_on_times_whatever_the_model_reads():

@@ -95,7 +95,11 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
             number, film = films[position], dataset.catalog.films[films[position]]
             notes = [import_dialog.watch_note(film)]
             if substitute := substitutes.label(model_dataset, number):
-                notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
+                reads_description = recommended is not None and recommended.predictor.model.reads_infrequent_films
+                if reads_description and len(films) > 1 and not substitutes.has_similar_item(model_dataset, number):
+                    notes.append(_("Too few ratings, so only its genres, tags and themes are used."))
+                else:
+                    notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
             is_latest = position == len(films) - 1 and visitor().current.in_watch_order
             _film_row(number, film, position, len(films), is_latest, " ".join(filter(None, notes)))
 

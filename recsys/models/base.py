@@ -44,7 +44,7 @@ class Model(ABC):
     uses_times_or_ratings: bool = False  # `fit` uses times or ratings, not only the order of items
     uses_item_texts: ClassVar[bool] = False  # `fit` uses titles and tags
     uses_credits: bool = False  # `fit` uses directors, cast and subjects, if they were fetched with `data enrich`
-    uses_film_tables: bool = False  # `fit` uses the tables of `recsys.data.film_tables`
+    uses_field_vectors: bool = False  # `fit` uses the vectors of `recsys.text.fields`
     uses_query_ratings: bool = False  # ratings in a query change the scores
     ignores_order: bool = False  # treats a history as favourites in no order
     scores_cold_items: bool = False  # scores infrequent films too, from their descriptions
@@ -57,6 +57,7 @@ class Model(ABC):
     training_summary: TrainingSummary | None = None  # None: the model was loaded or needs no training
     # removed settings → the value that is now fixed; stored documents may still have them
     former_settings: ClassVar[Mapping[str, Any]] = {}
+    reads_infrequent_films: bool = False  # histories may have infrequent films, see `VisitorPool`; if not, only items
     members: tuple[str, ...] = ()  # names of the recommenders that are combined, see `checkpoints.attach_members`
     # name of the data set whose users were added to the training data, "" for none; a mixture joins names by ", "
     added_dataset: str = ""
@@ -72,11 +73,11 @@ class Model(ABC):
         raise NotImplementedError(f"{self.title} has no members")
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether item descriptions have a higher weight than usual, see `VisitorPool`."""
+        """Return whether film descriptions have a higher weight than usual, see `VisitorPool`."""
         return False
 
     def common_trait_name(self, history: np.ndarray) -> str:
-        """Return the trait of the items that raises the weight of item descriptions, or "", see `VisitorPool`."""
+        """Return the trait of the films that raises the weight of film descriptions, or "", see `VisitorPool`."""
         return ""
 
     def remove_count_memory(self) -> None:

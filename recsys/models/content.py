@@ -51,7 +51,7 @@ class Content(ArrayModel):
         super().__init__(config, title)
         self.has_item_embeddings = self.config.vectors == "sentences"  # expected before the fit, see `_derive`
         self.uses_credits = self.config.vectors in ("tf-idf", "fields")
-        self.uses_film_tables = self.config.vectors == "fields"
+        self.uses_field_vectors = self.config.vectors == "fields"
         # A model that scores cold items (infrequent films) is fitted on all films. Their sentence embeddings would take
         # minutes.
         self.scores_cold_items = not self.has_item_embeddings

@@ -3,10 +3,10 @@
 Shapes: B queries, M members, I items, N tested factors.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from recsys.models.length_weights import (
     Examples,
     LengthWeights,
     histories_cut_to_each_range,
+    member_scores,
 )
 from recsys.models.markov import Markov
 from recsys.models.pool import Pool
@@ -29,11 +30,14 @@ CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the film
 # geometric mean of the shares of users who watched each film of a list; at or above it, the weight is not raised
 FREQUENT_SHARE = 0.04
 MAX_RARITY_FACTOR = 8.0  # highest factor of the weight for rarely watched films
+UNORDERED_RARITY = 2.0  # multiplies the factor for rarely watched films if the list is in no order
 MAX_TRAIT_FACTOR = 16.0  # highest factor of the weight for a rare common trait
-UNORDERED_MIN_FACTOR = 3.0  # lowest factor of the weight for lists in no order
+UNORDERED_MIN_FACTOR = 4.0  # lowest factor of the weight for lists in no order
+SINGLE_MIN_FACTOR = 8.0  # the same for a single favourite, about whose taste the other members learn less
 TASTE_MIN_FACTOR = 24.0  # lowest factor of the weight in `for_taste`
 NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films rank higher than usual
-MIN_TRAIT_FILMS = 3  # lists of fewer films have no bonus for a common trait
+MIN_TRAIT_FILMS = 3  # histories of fewer films have no bonus for a common trait
+UNORDERED_MIN_TRAIT_FILMS = 2  # the same for lists in no order
 TRAIT_BONUS = 0.15  # bonus for the common trait: TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
 MAX_ORDERS = 4  # number of orders in which a list in no order is scored
 MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
@@ -41,6 +45,21 @@ UNORDERED_LENGTHS = ((1,), (2, 3, 5, 10))  # lengths of the lists on which each 
 UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # values of `unordered_factors` that are tested, N
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
+
+
+class AllFilms(Protocol):
+    """What a `VisitorPool` needs to read histories with infrequent films, whose numbers are I or more."""
+
+    @property
+    def content(self) -> Model:
+        """CONTENT_MEMBER, fitted on the descriptions of all films."""
+
+    @property
+    def traits(self) -> TraitTable:
+        """The traits of all films."""
+
+    def to_items(self, queries: Queries) -> Queries:
+        """Replace infrequent films by similar items. Films without a similar item are removed if others remain."""
 
 
 class VisitorPool(Pool):
@@ -60,14 +79,19 @@ class VisitorPool(Pool):
       - clip(exp(strength), 1, MAX_TRAIT_FACTOR) if the films have a trait in common (`CommonTrait`). So three German
         films are followed by German films, and three films about boxing by others about boxing, even popular ones.
     - Films with this trait get a bonus, see TRAIT_BONUS.
+    - Histories may have infrequent films if `all_films` is set. `content-fields` and the traits read their
+      descriptions, and similar items replace them for the other members, see `AllFilms`.
     - Lists in no order (`for_unordered_lists`) are scored in several orders, and the means of the scores are used. So
-      the order does not matter. The factor of `content-fields` is at least UNORDERED_MIN_FACTOR. The scores have a
-      factor with which the total probability of the first N_CALIBRATED films is right on validation data. It is mostly
-      below 1, because favourites predict the next film worse than the newest films of a history do.
+      the order does not matter. The factor of `content-fields` is at least UNORDERED_MIN_FACTOR, or SINGLE_MIN_FACTOR
+      for a single film. The scores have a factor with which the total probability of the first N_CALIBRATED films is
+      right on validation data. It is mostly below 1, because favourites predict the next film worse than the newest
+      films of a history do.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
-    min_content_factor: float = 1.0  # see `for_taste` and `for_unordered_lists`
+    min_content_factor: float = 1.0  # see `for_taste`
+    all_films: AllFilms | None = None  # None: histories have only items
+    reads_infrequent_films: bool = True
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
@@ -148,61 +172,102 @@ class VisitorPool(Pool):
     def for_unordered_lists(self) -> Self:
         """Return a copy for favourites in no order: the order of a list does not change the scores.
 
-        The factor of CONTENT_MEMBER is at least UNORDERED_MIN_FACTOR, because favourites show the taste of a visitor
-        but not the order of watching.
+        The factor of CONTENT_MEMBER is at least UNORDERED_MIN_FACTOR or SINGLE_MIN_FACTOR, because favourites show the
+        taste of a visitor but not the order of watching.
         """
         model = copy(self)
         model.ignores_order = True
-        model.min_content_factor = max(self.min_content_factor, UNORDERED_MIN_FACTOR)
         return model
 
     def score(self, queries: Queries) -> np.ndarray:
         """Return Σ_m w_m · z_m with the factors of content and the bonus of a trait, (B, I) float32."""
-        traits = [self.traits.find_common(history) for history in queries.histories]
-        if not self.ignores_order:
-            return self._score_in_order(queries, traits)
-        ordered_queries, rows = in_several_orders(queries)
-        scores = self._score_in_order(ordered_queries, [traits[row] for row in rows])
-        means = [scores[rows == row].mean(0) for row in range(len(queries))]
-        factors = [self.unordered_factors[0 if len(history) <= 1 else 1] for history in queries.histories]
-        return np.array(means, np.float32).reshape(len(queries), self.n_items) * np.array(factors, np.float32)[:, None]
+        scores = np.empty((len(queries), self.n_items), np.float32)
+        has_infrequent = np.array([self._has_infrequent(history) for history in queries.histories], bool)
+        for rows, all_films in ((~has_infrequent, None), (has_infrequent, self.all_films)):
+            if rows.any():
+                scores[rows] = self._score_queries(queries[np.flatnonzero(rows)], all_films)
+        return scores
 
-    def _score_in_order(self, queries: Queries, traits: Sequence[CommonTrait | None]) -> np.ndarray:
-        """Return the scores of histories, oldest item first, (B, I) float32, given the common trait of each history."""
-        factors = self.member_factors(queries, traits)
-        scores = self.length_weights.combine(self._member_scores(queries), queries, factors)
+    def _score_queries(self, queries: Queries, all_films: AllFilms | None) -> np.ndarray:
+        """Return the scores of histories, (B, I) float32. Without `all_films`, the histories have only items."""
+        item_queries = all_films.to_items(queries) if all_films else queries
+        trait_table = all_films.traits if all_films else self.traits
+        traits = [trait_table.find_common(history) for history in queries.histories]
+        z = self._scores_of_members(queries, item_queries, all_films)
+        scores = self.length_weights.combine(z, queries, self.member_factors(queries, traits))
         weight_sums = self.length_weights.weights.sum(1)[self.length_weights.range_indices(queries)]  # (B,)
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
-            if trait and len(history) >= MIN_TRAIT_FILMS:
-                scores[row, self.traits.items_with(trait)] += TRAIT_BONUS * weight_sums[row] * max(trait.strength, 0)
-        return scores
+            if trait and len(history) >= (UNORDERED_MIN_TRAIT_FILMS if self.ignores_order else MIN_TRAIT_FILMS):
+                films = trait_table.items_with(trait)
+                scores[row, films[films < self.n_items]] += TRAIT_BONUS * weight_sums[row] * max(trait.strength, 0)
+        if not self.ignores_order:
+            return scores
+        factors = [self.unordered_factors[0 if len(history) <= 1 else 1] for history in queries.histories]
+        return scores * np.array(factors, np.float32)[:, None]
+
+    def _scores_of_members(
+        self, queries: Queries, item_queries: Queries, all_films: AllFilms | None
+    ) -> Iterator[np.ndarray]:
+        """Yield z (B, I) float32 of each member. Lists in no order have the means over several orders.
+
+        With `all_films`, CONTENT_MEMBER reads the film numbers of `queries`. The other members read `item_queries`.
+        """
+        ordered_items, rows = self._in_orders(item_queries)
+        for name, model in zip(self.members, self.models, strict=True):
+            if all_films and name == CONTENT_MEMBER:
+                ordered_films, film_rows = self._in_orders(queries)
+                yield _mean_by_row(member_scores(all_films.content, ordered_films, self.n_items), film_rows)
+            else:
+                yield _mean_by_row(member_scores(model, ordered_items, self.n_items), rows)
+
+    def _in_orders(self, queries: Queries) -> tuple[Queries, np.ndarray]:
+        """Return the queries in the orders in which they are scored, and the row of the query for each of them."""
+        return in_several_orders(queries) if self.ignores_order else (queries, np.arange(len(queries)))
 
     def member_factors(self, queries: Queries, traits: Sequence[CommonTrait | None]) -> np.ndarray:
         """Return the factors of the weights, (B, M) float32: 1 except for CONTENT_MEMBER."""
         factors = np.ones((len(queries), len(self.members)), np.float32)
         is_content = np.array(self.members) == CONTENT_MEMBER
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
-            factors[row, is_content] = max(self._content_factor(history, trait), self.min_content_factor)
+            min_factor = self.min_content_factor
+            if self.ignores_order:
+                min_factor = max(min_factor, SINGLE_MIN_FACTOR if len(history) == 1 else UNORDERED_MIN_FACTOR)
+            factors[row, is_content] = max(self._content_factor(history, trait), min_factor)
         return factors
 
     def _content_factor(self, history: np.ndarray, trait: CommonTrait | None) -> float:
-        """Return the factor of CONTENT_MEMBER for a history: the larger one for rarity or a trait, at least 1."""
-        share = float(np.exp(self.log_shares[history].mean())) if len(history) else 1.0
+        """Return the factor of CONTENT_MEMBER for a history: the larger one for rarity or a trait, at least 1.
+
+        Infrequent films count like the least watched item.
+        """
+        is_item = np.asarray(history) < self.n_items
+        log_shares = np.where(is_item, self.log_shares[np.where(is_item, history, 0)], self.log_shares.min())
+        share = float(np.exp(log_shares.mean())) if len(history) else 1.0
+        rarity_factor = min(FREQUENT_SHARE / share, MAX_RARITY_FACTOR) * (UNORDERED_RARITY if self.ignores_order else 1)
         trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_FACTOR) if trait else 1.0
-        return max(1.0, min(FREQUENT_SHARE / share, MAX_RARITY_FACTOR), trait_factor)
+        return max(1.0, rarity_factor, trait_factor)
+
+    def _has_infrequent(self, history: np.ndarray) -> bool:
+        """Return whether a history of film numbers (T,) has an infrequent film."""
+        return len(history) > 0 and int(np.max(history)) >= self.n_items
+
+    def _find_common_trait(self, history: np.ndarray) -> CommonTrait | None:
+        """Return the trait that the films of a history have in common, see `TraitTable.find_common`."""
+        table = self.all_films.traits if self.all_films and self._has_infrequent(history) else self.traits
+        return table.find_common(history)
 
     def favours_content(self, history: np.ndarray) -> bool:
         """Return whether the history makes the factor of CONTENT_MEMBER at least NOTE_MIN_FACTOR."""
         if self.min_content_factor >= TASTE_MIN_FACTOR:  # the factor is high for all histories, not because of this one
             return False
-        return self._content_factor(history, self.traits.find_common(history)) >= NOTE_MIN_FACTOR
+        return self._content_factor(history, self._find_common_trait(history)) >= NOTE_MIN_FACTOR
 
     def common_trait_name(self, history: np.ndarray) -> str:
-        """Return the name of the trait that all items of a history have in common.
+        """Return the name of the trait that all films of a history have in common.
 
-        The result is "" if there is none, if some items lack it, or if its factor is below NOTE_MIN_FACTOR.
+        The result is "" if there is none, if some films lack it, or if its factor is below NOTE_MIN_FACTOR.
         """
-        trait = self.traits.find_common(history)
+        trait = self._find_common_trait(history)
         is_notable = trait is not None and trait.share == 1 and np.exp(trait.strength) >= NOTE_MIN_FACTOR
         return trait.name if is_notable else ""
 
@@ -258,6 +323,14 @@ def in_several_orders(queries: Queries) -> tuple[Queries, np.ndarray]:
     if repeated.ratings is not None:
         ratings = [stars[order] for stars, order in zip(repeated.ratings, orders, strict=True)]
     return replace(repeated, histories=histories, ratings=ratings), np.array(rows, np.int64)
+
+
+def _mean_by_row(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return the mean of the rows of `scores` (n, I) for each value of `rows` (n,), which are 0 … B-1 in order."""
+    starts, counts = np.unique(rows, return_index=True, return_counts=True)[1:]
+    if len(starts) == len(rows):
+        return scores
+    return np.add.reduceat(scores, starts, axis=0) / counts[:, None].astype(np.float32)
 
 
 def expected_hit_rates(scores: np.ndarray) -> np.ndarray:

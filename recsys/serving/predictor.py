@@ -44,11 +44,11 @@ class Predictor:
 
     def favours_content(self, films: Sequence[int]) -> bool:
         """Return whether the model gives content more weight than usual for a history of these film numbers."""
-        return self.model.favours_content(substitutes.replace_infrequent(self.dataset, np.array(films, np.int64)))
+        return self.model.favours_content(np.array(films, np.int64))
 
     def common_trait_name(self, films: Sequence[int]) -> str:
         """Return the name of a trait that the films have in common, or "", see `Model.common_trait_name`."""
-        return self.model.common_trait_name(substitutes.replace_infrequent(self.dataset, np.array(films, np.int64)))
+        return self.model.common_trait_name(np.array(films, np.int64))
 
     @property
     def is_current(self) -> bool:
@@ -80,6 +80,8 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
         model, dataset = _fit_on_all_films(recommender, dataset, report)
     else:
         model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_split(dataset.name))
+        if isinstance(model, VisitorPool):
+            model.all_films = substitutes.AllFilms(dataset)
     if not checkpoint:  # `load_or_fit` may have written it
         checkpoint = _checkpoint_version(name, dataset.name)
     return Predictor(dataset, recommender, model, _key(name, dataset, checkpoint, dataset.catalog.details.version))

@@ -18,6 +18,7 @@ import numpy as np
 from recsys import monitoring
 from recsys.data.dataset import Dataset, Film, Queries
 from recsys.errors import Message, RecsysError
+from recsys.models.base import Model
 from recsys.ranking.ranking import Ranking
 from recsys.serving import feedback, substitutes
 from recsys.serving import filters as film_filters
@@ -225,7 +226,7 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
     histories = [check_items(dataset, request.history, allow_infrequent=True) for request in requests]
     ratings = [request.ratings for request in requests]
     reads_ratings = predictor.model.uses_query_ratings
-    scores = predictor.model.score(to_queries(dataset, histories, ratings, reads_ratings))
+    scores = predictor.model.score(to_queries(predictor.model, dataset, histories, ratings))
     expected_shape = (len(histories), dataset.n_items)
     if scores.shape != expected_shape:
         raise ServingError(
@@ -241,28 +242,28 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
     return scores
 
 
-def to_queries(
-    dataset: Dataset, histories: Sequence[np.ndarray], ratings: Sequence[Ratings], with_ratings: bool
-) -> Queries:
-    """Return the input of a model for B histories of film numbers (n,). Substitutes replace infrequent films.
+def to_queries(model: Model, dataset: Dataset, histories: Sequence[np.ndarray], ratings: Sequence[Ratings]) -> Queries:
+    """Return the input of a model for B histories of film numbers (n,).
 
-    `with_ratings` is whether the model reads ratings. If not, disliked films are removed from the histories, because
-    the model would recommend more films like them.
+    Substitutes replace infrequent films, unless the model reads such films. If the model does not read ratings,
+    disliked films are removed from the histories, because the model would recommend more films like them.
     """
-    items = [substitutes.replace_infrequent(dataset, history) for history in histories]
-    if not with_ratings:
+    films = list(histories)
+    if not model.reads_infrequent_films:
+        films = [substitutes.replace_infrequent(dataset, history) for history in histories]
+    if not model.uses_query_ratings:
         for row, stars_by_film in enumerate(map(dict, ratings)):
             disliked_films = [film for film, stars in stars_by_film.items() if stars < MIN_LIKED_STARS]
             if disliked_films:
-                items[row] = items[row][~np.isin(histories[row], disliked_films)]
-        return Queries(items)
+                films[row] = films[row][~np.isin(histories[row], disliked_films)]
+        return Queries(films)
     if not any(ratings):
-        return Queries(items)
+        return Queries(films)
     stars_of_histories = []
     for history, stars_by_film in zip(histories, map(dict, ratings), strict=True):
         stars = [stars_by_film.get(film, np.nan) for film in history.tolist()]
         stars_of_histories.append(np.array(stars, np.float32))
-    return Queries(items, ratings=stars_of_histories)
+    return Queries(films, ratings=stars_of_histories)
 
 
 def _batch_size(dataset: Dataset, n_threads: int = 1) -> int:

@@ -1,31 +1,95 @@
 """Replace infrequent films of a history by the items with the most similar content.
 
-A film number (index of `Catalog.films`) of I or more is an infrequent film. Models only read items. Two or more
-substitutes per film gave worse recommendations than a single substitute (docs/experiments.md).
+A film number (index of `Catalog.films`) of I or more is an infrequent film. Most models only read items. `VisitorPool`
+also reads the descriptions of infrequent films, see `AllFilms`. Two or more substitutes per film gave worse
+recommendations than a single substitute (docs/experiments.md).
 
 Shapes: I items, F films of the catalogue, D features, T films of a history.
 """
 
 from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy import sparse
 
-from recsys.data.dataset import Dataset, cache_by_dataset
+from recsys.data.dataset import Dataset, Queries, cache_by_dataset
 from recsys.data.film_tables import original_languages
+from recsys.models.base import Model
+from recsys.models.common_trait import TraitTable
+from recsys.models.registry import get
+from recsys.models.visitor_pool import CONTENT_MEMBER
 from recsys.text.fields import field_vectors
 
 YEAR_SCALE = 15.0  # a distance of YEAR_SCALE years divides the similarity by e
+MIN_SIMILARITY = 1.0  # of the fields of a film and its substitute; `AllFilms` removes films without such a substitute
+
+
+class Substitute(NamedTuple):
+    """The item that replaces an infrequent film."""
+
+    item: int
+    similarity: float  # of the fields of both, see `recsys.text.fields`; infinite for an entry of the same film
 
 
 def find(dataset: Dataset, number: int) -> int:
     """Return the substitute of a film number. An item is its own substitute."""
-    if number < dataset.n_items:
-        return number
+    return number if number < dataset.n_items else _find(dataset, number).item
+
+
+def _find(dataset: Dataset, number: int) -> Substitute:
+    """Return the substitute of an infrequent film."""
     substitutes = _substitute_cache(dataset)
     if number not in substitutes:
         substitutes[number] = _most_similar(dataset, number)
     return substitutes[number]
+
+
+@dataclass(frozen=True)
+class AllFilms:
+    """See `recsys.models.visitor_pool.AllFilms`. Content and traits are computed when they are needed first."""
+
+    dataset: Dataset
+
+    @property
+    def content(self) -> Model:
+        """CONTENT_MEMBER, fitted on the descriptions of all films."""
+        return _content_of_all_films(self.dataset)
+
+    @property
+    def traits(self) -> TraitTable:
+        """The traits of all films."""
+        return _traits_of_all_films(self.dataset)
+
+    def to_items(self, queries: Queries) -> Queries:
+        """Replace infrequent films by their substitutes.
+
+        Films whose substitute has a similarity below MIN_SIMILARITY are removed with their ratings if others remain.
+        """
+        histories, ratings = [], []
+        for row, history in enumerate(queries.histories):
+            films = history.tolist()
+            is_used = [has_similar_item(self.dataset, film) for film in films]
+            if not any(is_used):
+                is_used = [True] * len(films)
+            histories.append(replace_infrequent(self.dataset, history[is_used]))
+            if queries.ratings is not None:
+                ratings.append(queries.ratings[row][is_used])
+        return replace(queries, histories=histories, ratings=None if queries.ratings is None else ratings)
+
+
+@cache_by_dataset
+def _content_of_all_films(dataset: Dataset) -> Model:
+    """Return CONTENT_MEMBER, fitted on the descriptions of all films."""
+    recommender = get(CONTENT_MEMBER)
+    return recommender.model(recommender.preset(dataset.name)).fit(replace(dataset, catalog=dataset.catalog.complete))
+
+
+@cache_by_dataset
+def _traits_of_all_films(dataset: Dataset) -> TraitTable:
+    """Return the traits of all films."""
+    return TraitTable.from_dataset(replace(dataset, catalog=dataset.catalog.complete))
 
 
 def replace_infrequent(dataset: Dataset, history: np.ndarray) -> np.ndarray:
@@ -35,18 +99,23 @@ def replace_infrequent(dataset: Dataset, history: np.ndarray) -> np.ndarray:
     return np.array([find(dataset, number) for number in history.tolist()], np.int64)
 
 
+def has_similar_item(dataset: Dataset, number: int) -> bool:
+    """Return whether a film is an item or its substitute has a similarity of MIN_SIMILARITY or more."""
+    return number < dataset.n_items or _find(dataset, number).similarity >= MIN_SIMILARITY
+
+
 def label(dataset: Dataset, number: int) -> str:
     """Return title and year of the substitute of an infrequent film, "" for an item."""
     return "" if number < dataset.n_items else dataset.catalog.films[find(dataset, number)].label
 
 
 @cache_by_dataset
-def _substitute_cache(dataset: Dataset) -> dict[int, int]:
+def _substitute_cache(dataset: Dataset) -> dict[int, Substitute]:
     """Return infrequent film → substitute. It is empty at first, and `find` fills it."""
     return {}
 
 
-def _most_similar(dataset: Dataset, number: int) -> int:
+def _most_similar(dataset: Dataset, number: int) -> Substitute:
     """Return the item with the most similar fields (`recsys.text.fields`), such as tags, language and directors.
 
     If the film is a duplicate of an item, that item is the result. The similarity is multiplied by exp(-distance of the
@@ -56,7 +125,7 @@ def _most_similar(dataset: Dataset, number: int) -> int:
     """
     main_film = dataset.main_film_by_duplicate.get(number, number)
     if main_film < dataset.n_items:
-        return main_film
+        return Substitute(main_film, np.inf)
     film_vectors, item_vectors = _field_vectors(dataset)
     similarity = item_vectors @ film_vectors[[number]].toarray()[0]  # (I,)
     weight = np.sqrt(np.log1p(dataset.counts))
@@ -64,11 +133,12 @@ def _most_similar(dataset: Dataset, number: int) -> int:
     if year is not None:
         years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,); an unknown year has no effect
         weight *= np.exp(-np.abs(years - year) / YEAR_SCALE)
-    similarity *= weight
+    weighted = similarity * weight
     is_relative = _relatives(dataset, number)
     if is_relative.any():
-        similarity[~is_relative] = -np.inf
-    return int(np.lexsort((-dataset.counts, -similarity))[0])  # ties: the most watched item
+        weighted[~is_relative] = -np.inf
+    item = int(np.lexsort((-dataset.counts, -weighted))[0])  # ties: the most watched item
+    return Substitute(item, float(similarity[item]))
 
 
 def _relatives(dataset: Dataset, number: int) -> np.ndarray:

@@ -2,8 +2,9 @@
 
     v_i = [√w_f · x_if / ‖x_if‖ for each field f],   so   ⟨v_i, v_j⟩ = Σ_f w_f · cos(x_if, x_jf)
 
-A field that a film lacks adds 0, so two films that both lack a field do not become more similar. The weights w were
-chosen on validation users and on lists of films of one taste, such as noir, see docs/experiments.md.
+A field that a film lacks adds 0, so two films that both lack a field do not become more similar. Tags are divided by a
+greater length, see `_shrunk`. The weights w were chosen on validation users and on lists of films of one taste, such as
+noir, see docs/experiments.md.
 
 Shapes: I films, D features of all fields, d features of a field.
 """
@@ -15,12 +16,16 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
+from recsys import storage
 from recsys.data import film_tables
 from recsys.data.dataset import Catalog
 from recsys.data.film_details import FilmDetails
 from recsys.text.films import genre_matrix
 
+VERSION = 2  # increased with every change of the vectors, so that stored fits of older vectors are replaced
 MIN_FILMS = 3  # tags and credits of fewer films are dropped; a rare tag is often a private note
+# A tag of so many films that hardly any film got twice is often a private note too, such as "on dvr".
+PRIVATE_MIN_FILMS, PRIVATE_MAX_MEAN_COUNT = 30, 1.1
 TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`, so films 40 years apart have the similarity 0
 FIRST_YEAR, LAST_YEAR = 1890, 2050
 NOT_ENGLISH = "not English"  # feature of all films in other languages, so that they are similar to each other
@@ -29,9 +34,17 @@ BRACKETS = re.compile(r"\([^)]*\)")  # an original or alternative title
 Field = Callable[[str, Catalog], sparse.csr_array]  # (name of the data set, its films) → (I, d)
 
 
+def fingerprint(dataset: str) -> str:
+    """Return a hash that changes with VERSION and the tables of films."""
+    return storage.sha256(f"{VERSION}/{film_tables.fingerprint(dataset)}".encode())
+
+
 def field_vectors(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return the vectors of all films, (I, D) float32."""
-    fields = [_normalised(field(dataset, catalog)) * np.sqrt(weight) for field, weight in FIELDS]
+    fields = []
+    for field, weight in FIELDS:
+        values = field(dataset, catalog)
+        fields.append((_shrunk(values) if field is _tags else _normalised(values)) * np.sqrt(weight))
     return sparse.csr_array(sparse.hstack(fields), dtype=np.float32)
 
 
@@ -43,11 +56,16 @@ def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
 
 
 def _tag_counts(catalog: Catalog) -> sparse.csr_array:
-    """Return how often each film got each tag, (I, tags) float64."""
+    """Return how often each film got each tag, (I, tags) float64, with zeros for private notes."""
     tags = catalog.tags
     films = np.array([catalog.item_of.get(movie, -1) for movie in tags.movie.tolist()], np.int64)
     is_listed = films >= 0
-    return _count_pairs(films[is_listed], tags.tag_index[is_listed], (len(catalog), len(tags.texts)))
+    counts = _count_pairs(films[is_listed], tags.tag_index[is_listed], (len(catalog), len(tags.texts)))
+    n_films = np.bincount(counts.indices, minlength=counts.shape[1])
+    is_private = (n_films >= PRIVATE_MIN_FILMS) & (counts.sum(0) <= PRIVATE_MAX_MEAN_COUNT * n_films)
+    counts.data[is_private[counts.indices]] = 0
+    counts.eliminate_zeros()
+    return counts
 
 
 def _genres(dataset: str, catalog: Catalog) -> sparse.csr_array:
@@ -107,7 +125,7 @@ FIELDS: tuple[tuple[Field, float], ...] = (  # (field, weight w)
     (_title, 0.4),
     (_language, 0.6),
     (_directors, 0.3),
-    (_themes, 0.3),
+    (_themes, 0.45),
     (_credits, 1.0),
 )
 
@@ -162,6 +180,16 @@ def _multiply_by_idf(features: sparse.csr_array, min_films: int = MIN_FILMS) -> 
     n_films = np.bincount(features.indices, minlength=features.shape[1])
     common = np.flatnonzero(n_films >= min_films)
     return sparse.csr_array(features[:, common] * np.log(features.shape[0] / n_films[common]))
+
+
+def _shrunk(field: sparse.csr_array) -> sparse.csr_array:
+    """Divide each row x by √(‖x‖² + c²), where c is the median length of the rows that are not zero.
+
+    So a film with a single tag is not as similar to another film with this tag as films that share many tags.
+    """
+    squares = (field * field).sum(1)
+    median_square = np.median(squares[squares > 0]) if squares.any() else 1.0
+    return sparse.csr_array(field * (1 / np.sqrt(squares + median_square))[:, None])
 
 
 def _normalised(field: sparse.csr_array) -> sparse.csr_array:

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.special import softmax
 
 from recsys.data.dataset import Queries
 from recsys.models import common_trait, visitor_pool
+from recsys.models.common_trait import TraitTable
 from recsys.models.length_weights import comparable_scores
 from recsys.models.markov import Markov
 from recsys.models.pool import Pool, PoolConfig
@@ -85,7 +87,8 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert model.common_trait_name(np.array([12, 13])) == ""  # all dramas, but most films are
     assert model.common_trait_name(np.array([1, 2, 3, 12])) == ""  # one of four is no documentary
     favourites = model.for_unordered_lists()
-    assert (content_factors(favourites, queries)[1:, 1] == visitor_pool.UNORDERED_MIN_FACTOR).all()
+    single, several = visitor_pool.SINGLE_MIN_FACTOR, visitor_pool.UNORDERED_MIN_FACTOR
+    assert content_factors(favourites, queries)[1:, 1].tolist() == [single, several, several, several]
     assert favourites.favours_content(np.array([1, 2]))
     assert not favourites.favours_content(np.array([12, 13]))
 
@@ -240,3 +243,40 @@ def test_probabilities_of_a_visitor_pool_are_right_for_its_final_scores(monkeypa
     scores = model.score(valid.queries)
     hits = (scores.argmax(1) == valid.targets).mean()
     assert softmax(scores, 1).max(1).mean() == pytest.approx(hits, abs=0.04)
+
+
+class GivenFilms:
+    """All films of a toy catalogue whose film ITEMS is infrequent. Item 3 is similar to it."""
+
+    def __init__(self, traits):
+        self.content = score_table(7)
+        self.content.table = np.concatenate([self.content.table, 5 * np.eye(1, ITEMS, 20)])
+        self.traits = traits
+
+    def to_items(self, queries):
+        return replace(queries, histories=[np.where(history == ITEMS, 3, history) for history in queries.histories])
+
+
+def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_other_members():
+    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(TRAIN)
+    is_jazz = np.zeros((ITEMS + 1, 1), bool)
+    is_jazz[[5, 9, ITEMS]] = True
+    model.all_films = GivenFilms(TraitTable(["theme/jazz"], sparse.csr_array(is_jazz), np.array([0.01], np.float32)))
+    assert model.common_trait_name(np.array([5, ITEMS])) == "theme/jazz"
+    assert model.favours_content(np.array([5, ITEMS]))
+    histories = [np.array([8, 5]), np.array([5, ITEMS])]
+    scores = model.score(Queries(histories))
+    np.testing.assert_array_equal(scores[0], model.score(Queries(histories[:1]))[0])  # not changed by the other list
+    trait = model.all_films.traits.find_common(histories[1])
+    factor = model.member_factors(Queries(histories[1:]), [trait])[0, 1]
+    z_items = comparable_scores(members["order"], members["order"].score(Queries([np.array([5, 3])])))[0]
+    z_content = comparable_scores(model.all_films.content, model.all_films.content.score(Queries(histories[1:])))[0]
+    np.testing.assert_allclose(scores[1], (z_items + factor * z_content) / (1 + factor), rtol=1e-4, atol=1e-5)
+    bonus = model.for_unordered_lists().score(Queries(histories[1:]))[0]
+    model.all_films.traits = TraitTable.empty(ITEMS + 1)
+    model.min_content_factor = float(factor)
+    without = model.for_unordered_lists().score(Queries(histories[1:]))[0]
+    assert (bonus - without > 0.1).nonzero()[0].tolist() == [5, 9]

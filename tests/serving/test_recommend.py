@@ -226,7 +226,7 @@ RATED = ((0, 5.0), (1, 2.0))
 
 
 def asked(history, ratings=(), read=True, world=WORLD):
-    return to_queries(world, [np.array(history)], [ratings], read)
+    return to_queries((Reads if read else Given)(()), world, [np.array(history)], [ratings])
 
 
 def test_a_model_that_reads_ratings_is_told_them_film_by_film():
@@ -246,13 +246,13 @@ def test_a_model_that_reads_none_is_not_told_of_films_that_were_not_liked():
 
 
 def test_everybody_has_their_own_ratings():
-    made = to_queries(WORLD, [np.array([0, 1]), np.array([0, 1])], [RATED, ()], False)
+    made = to_queries(Given(()), WORLD, [np.array([0, 1]), np.array([0, 1])], [RATED, ()])
     assert [history.tolist() for history in made.histories] == [[0], [0, 1]]
 
 
 def test_a_substitute_has_the_rating_of_the_film_that_it_replaces(monkeypatch):
     left_out = replace(WORLD, catalog=Catalog(WORLD.catalog.movies, toys.catalog(1).movies))
-    monkeypatch.setattr(substitutes, "_most_similar", lambda dataset, number: 2)
+    monkeypatch.setattr(substitutes, "_most_similar", lambda dataset, number: substitutes.Substitute(2, 1.0))
     made = asked([6, 0], ((6, 4.0),), world=left_out)
     assert made.histories[0].tolist() == [2, 0]
     assert made.ratings[0] == pytest.approx([4, np.nan], nan_ok=True)

@@ -43,6 +43,28 @@ def test_a_film_that_is_not_in_english_is_replaced_by_a_film_in_its_language(mon
         assert substitutes.find(world(), UNRATED) == substitute
 
 
+def test_films_without_a_similar_item_are_removed_for_models_that_read_items_if_others_remain(monkeypatch):
+    similarities = {UNRATED: substitutes.MIN_SIMILARITY, TERROR: substitutes.MIN_SIMILARITY - 0.01}
+    monkeypatch.setattr(
+        substitutes, "_most_similar", lambda dataset, number: substitutes.Substitute(number - 5, similarities[number])
+    )
+    ratings = [np.array([1.0, 2.0, 3.0], np.float32), np.array([4.0], np.float32)]
+    queries = Queries([np.array([4, TERROR, UNRATED]), np.array([TERROR])], ratings=ratings)
+    items = substitutes.AllFilms(world()).to_items(queries)
+    assert [history.tolist() for history in items.histories] == [[4, UNRATED - 5], [TERROR - 5]]
+    assert [stars.tolist() for stars in items.ratings] == [[1, 3], [4]]
+    assert substitutes.AllFilms(world()).to_items(Queries([np.array([3])])).ratings is None
+
+
+def test_content_and_traits_of_all_films_include_infrequent_ones():
+    all_films = substitutes.AllFilms(world())
+    scores = all_films.content.score(Queries([np.array([TERROR])]))[0]
+    assert scores[:6].argmax() == 2  # Blood House
+    trait = all_films.traits.find_common(np.array([TERROR, 2]))
+    assert trait.name == "genre/Horror"
+    assert all_films.traits.items_with(trait).tolist() == [2, TERROR]
+
+
 def test_the_nearest_film_stands_in():
     data = world()
     assert substitutes.find(data, UNRATED) in (0, 1)

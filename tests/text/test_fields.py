@@ -56,8 +56,25 @@ def test_a_tag_given_more_often_is_stronger_and_a_rare_tag_is_left_out():
     given += [(film, "slow", 0) for film in (101, 102, 103)]
     catalog = toys.tagged(films(6), Tags.from_rows(given))
     scores = similarities(catalog)
-    assert scores[0, 0] == pytest.approx(weight(fields._tags))  # "mine" has one film only
+    assert fields._tags("toy", catalog).shape[1] == 2  # "mine" has one film only
     assert scores[0, 1] > scores[0, 2] > scores[0, 3] == 0
+
+
+def test_a_tag_of_many_films_that_no_film_got_twice_is_a_private_note():
+    n_films = fields.PRIVATE_MIN_FILMS
+    dvr = [(100 + film, "on dvr", 0) for film in range(n_films)]
+    war = [(100 + film, "war", time) for film in range(n_films) for time in (0, 1)]
+    catalog = toys.tagged(films(n_films + 1), Tags.from_rows([*dvr, *war]))
+    assert fields._tag_counts(catalog).sum(0).tolist() == [0, 2 * n_films]  # "on dvr", "war"
+    fewer = toys.tagged(films(n_films + 1), Tags.from_rows(dvr[1:]))
+    assert fields._tag_counts(fewer).sum() == n_films - 1
+
+
+def test_films_that_share_their_single_tag_are_less_similar_than_films_that_share_three():
+    given = [(film, "space", 0) for film in (100, 101, 102, 103)]
+    given += [(film, tag, 0) for film in (102, 103, 104) for tag in ("robot", "future")]
+    scores = similarities(toys.tagged(films(9), Tags.from_rows(given)))
+    assert 0 < scores[0, 1] < scores[2, 3] < weight(fields._tags)
 
 
 def test_films_of_one_language_are_more_similar_than_films_of_two(monkeypatch):
