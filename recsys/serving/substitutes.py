@@ -17,10 +17,10 @@ from scipy import sparse
 from recsys.data.dataset import Dataset, Queries, cache_by_dataset
 from recsys.data.film_tables import original_languages
 from recsys.models.base import Model
+from recsys.models.content import Content
 from recsys.models.common_trait import TraitTable
 from recsys.models.registry import get
 from recsys.models.visitor_pool import CONTENT_MEMBER
-from recsys.text.fields import field_vectors
 
 YEAR_SCALE = 15.0  # a distance of YEAR_SCALE years divides the similarity by e
 MIN_SIMILARITY = 1.0  # of the fields of a film and its substitute; `AllFilms` removes films without such a substitute
@@ -80,7 +80,7 @@ class AllFilms:
 
 
 @cache_by_dataset
-def _content_of_all_films(dataset: Dataset) -> Model:
+def _content_of_all_films(dataset: Dataset) -> Content:
     """Return CONTENT_MEMBER, fitted on the descriptions of all films."""
     recommender = get(CONTENT_MEMBER)
     return recommender.model(recommender.preset(dataset.name)).fit(replace(dataset, catalog=dataset.catalog.complete))
@@ -170,9 +170,9 @@ def _languages_and_directors(dataset: Dataset) -> tuple[np.ndarray, dict[str, li
 
 @cache_by_dataset
 def _field_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return the vectors of all films, (F, D), and of the items, (I, D), see `recsys.text.fields`.
+    """Return the vectors of all films, (F, D), and of the items, (I, D), from the model of `_content_of_all_films`.
 
     A slice of a sparse array is a copy, so the slice of the items is also cached.
     """
-    vectors = field_vectors(dataset.name, dataset.catalog.complete)
+    vectors = _content_of_all_films(dataset).vectors
     return vectors, vectors[: dataset.n_items]
