@@ -9,9 +9,8 @@ from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _
 from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
 from pages.ui.widgets import button
+from pages.watch import filters
 from recsys.data.dataset import Dataset
-
-FILTERS_KEY = "filters_open"  # key of the popover with the filters, in the same row
 
 
 @dataclass(frozen=True)
@@ -73,11 +72,11 @@ def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str, remove_labe
 
     def remove(item: int, next_keys: list[str]) -> None:
         session.unmark_film(item, mark)
-        browser.focus_on(*next_keys, FILTERS_KEY)
+        browser.focus_on(*next_keys, filters.OPEN_KEY)
 
     def add(item: int, next_keys: list[str]) -> None:
         session.add_film(item)
-        browser.focus_on(*next_keys, FILTERS_KEY)
+        browser.focus_on(*next_keys, filters.OPEN_KEY)
 
     for position, item in enumerate(items):
         name = escape_markdown(dataset.catalog.films[item].label)

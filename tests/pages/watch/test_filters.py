@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.watch.predictions import FILTER_LABELS
+from pages.watch.filters import FILTER_LABELS
 from recsys.data.dataset import Catalog
 from recsys.serving import filters
 from recsys.serving.filters import Filters
