@@ -117,14 +117,10 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
     """Show the duration of the last training, and warnings about a checkpoint or training that would be replaced."""
     if previous := options.previous_training(recommender.name, dataset_name):
         note = ngettext(
-            (
-                "Training the current model took {time} for {n} epoch on a {device}. With other settings, the time "
-                "will be different."
-            ),
-            (
-                "Training the current model took {time} for {n} epochs on a {device}. With other settings, the time "
-                "will be different."
-            ),
+            "Training the current model took {time} for {n} epoch on a {device}. With other settings, the time will be "
+            "different.",
+            "Training the current model took {time} for {n} epochs on a {device}. With other settings, the time will "
+            "be different.",
             previous.epochs,
             time=format.format_duration(previous.seconds),
             device=DEVICES.get(previous.device, previous.device),

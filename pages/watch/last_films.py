@@ -124,14 +124,10 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
         return text
     if n_overlaps := int((rows["high"].iloc[1:] >= best.low).sum()):
         note = ngettext(
-            (
-                "There are too few films for a clear result: the interval of {n} other recommender overlaps with "
-                "that of the best one."
-            ),
-            (
-                "There are too few films for a clear result: the intervals of {n} other recommenders overlap with "
-                "that of the best one."
-            ),
+            "There are too few films for a clear result: the interval of {n} other recommender overlaps with that of "
+            "the best one.",
+            "There are too few films for a clear result: the intervals of {n} other recommenders overlap with that of "
+            "the best one.",
             n_overlaps,
         )
         return f"{text} {note} " + _("The Evaluation page compares recommenders on hundreds of people.")
