@@ -1,7 +1,7 @@
 """The films of the other person in Watch together: from a search, a link, or a user of the data set.
 
 Session state: other (the films in the format of `group.format_list`; "" for none) · other_in_watch_order (whether they
-are a history, and not favourites in no order) · other_order (widget).
+are a history, and not favourites in no order).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from recsys.serving.search.search import SearchResult
 LINK_POPOVER_KEY = "other_link_open"
 
 
-def films(dataset: Dataset) -> tuple[int, ...]:
+def resolve_films(dataset: Dataset) -> tuple[int, ...]:
     """Return the film numbers of the other person's films, and show notices about missing films.
 
     Films of another data set are matched by title and year.
@@ -88,7 +88,8 @@ def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
             wrap=True,
             on_change=lambda: replace_films(dataset, st.session_state.other_films),
         )
-        _order_toggle(numbers)
+    if len(numbers) > 1:
+        st.toggle(_("In the order they watched them"), key="other_in_watch_order", persist_state="session")
     with st.container(horizontal=True, gap="small"):
         button(_("A real person"), "other-random", "casino", use_random_user, dataset)
         input_help = ngettext(
@@ -104,18 +105,6 @@ def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
 def adapt_to_list(predictor: Predictor) -> Predictor:
     """Return a predictor for the other person's list: a history, or favourites in no order."""
     return predictor if st.session_state.get("other_in_watch_order") else for_unordered_list(predictor)
-
-
-def _order_toggle(numbers: tuple[int, ...]) -> None:
-    """Render a switch between favourites and a history, unless there is only one film."""
-    state = st.session_state
-
-    def store() -> None:
-        state.other_in_watch_order = state.other_order
-
-    if len(numbers) > 1:
-        state.other_order = state.get("other_in_watch_order", False)
-        st.toggle(_("In the order they watched them"), key="other_order", on_change=store)
 
 
 def replace_films(dataset: Dataset, numbers: Sequence[int]) -> None:

@@ -189,9 +189,12 @@ def _show_cards(recommended: RecommendationList) -> None:
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in recommended.picks:
             with st.container(gap=None):
-                links, image = film_links(catalog, pick.item), images.get(pick.item)
-                text = _credits(dataset, pick)
-                st.html(film_cards.card(pick, top_probability, links, image, format_probability, text))
+                links, image, credits_text = (
+                    film_links(catalog, pick.item),
+                    images.get(pick.item),
+                    _credits(dataset, pick),
+                )
+                st.html(film_cards.card(pick, top_probability, links, image, format_probability, credits_text))
                 _pick_buttons(recommended, pick)
     if tmdb_posters:
         explanation.tmdb_attribution()
@@ -226,8 +229,8 @@ def _pick_buttons(recommended: RecommendationList, pick: Recommendation) -> None
     """Render the Add button and the menu of a recommended film."""
     name, movie_id = format.escape_markdown(pick.film.label), pick.film.movie_id
     # when this film disappears, the focus moves to the next film, or else to a film before it
-    other_picks = recommended.picks[pick.rank :] + recommended.picks[: pick.rank - 1]
-    other_ids = [other.film.movie_id for other in other_picks]
+    picks = recommended.picks
+    other_ids = [other.film.movie_id for other in picks[pick.rank :] + picks[: pick.rank - 1]]
     is_listed = pick.item in recommended.request.history
     label = _("Add *{film} to your films*", film=name)  # only screen readers read the text in *…*
     button(label, f"pick-{movie_id}", "add", _add, pick.item, other_ids, type="tertiary", disabled=is_listed)
@@ -275,7 +278,7 @@ def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
 
     If no filter is the cause, for example because all films are watched, there is no button. kind: A key of LIST_KINDS.
     """
-    request, marked_films_only = recommended.request, visitor().current.excluded
+    request, excluded_by_marks = recommended.request, visitor().current.excluded
 
     def has_films(**changes: Any) -> bool:
         """Return whether there are films after changes of the request."""
@@ -289,14 +292,14 @@ def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
         return replace(request.filters, **{name: getattr(Filters, name)})
 
     causes = [label for name, label in labels.items() if has_films(filters=without_filter(name))]
-    if has_films(unwanted=marked_films_only):
+    if has_films(unwanted=excluded_by_marks):
         causes.append(_("From a list"))
     # label, callback, and what the callback changes in the request; the smallest change comes first
     resets: tuple[tuple[str, Callable[[], None], dict[str, Any]], ...] = (
         (_("Reset filters"), filters.reset, {"filters": list_kinds.adapt_filters(kind, Filters())}),
-        (_("Show all films"), choice.clear, {"unwanted": marked_films_only}),
+        (_("Show all films"), choice.clear, {"unwanted": excluded_by_marks}),
         (_(LIST_KINDS[list_kinds.TASTE]), _open_taste, {"filters": filters.selected()}),
-        (_("Reset filters"), _reset_all, {"filters": Filters(), "unwanted": marked_films_only}),
+        (_("Reset filters"), _reset_all, {"filters": Filters(), "unwanted": excluded_by_marks}),
     )
     reset = next(((label, on_click) for label, on_click, changes in resets if has_films(**changes)), None)
     if causes:

@@ -70,21 +70,23 @@ def test_each_list_is_read_as_a_history_or_as_favourites(visit, monkeypatch, you
 
 def test_the_films_of_a_user_and_of_a_link_can_be_a_history(visit):
     app = visit("library", s="1-2", library="together", **{"with": "ml-latest-sample.8-9-10"})
-    assert not app.toggle(key="other_order").value
-    app.toggle(key="other_order").set_value(True).run()
+    assert not app.toggle(key="other_in_watch_order").value
+    app.toggle(key="other_in_watch_order").set_value(True).run()
     assert query(app)["with-order"] == "true"
     app.multiselect(key="other_films").set_value([]).run()
     assert "with-order" not in query(app)
     app.button(key="other-random").click().run()
-    assert app.toggle(key="other_order").value
+    assert app.toggle(key="other_in_watch_order").value
     app.session_state[other_person.LINK_POPOVER_KEY] = True
     app.run()
     link = "http://localhost:8501/?data=ml-latest-sample&s=4-5"
     app.text_input(key="other_link").set_value(link).run()
-    assert not app.toggle(key="other_order").value
+    assert not app.toggle(key="other_in_watch_order").value
     app.text_input(key="other_link").set_value(f"{link}&order=true#top").run()
-    assert app.toggle(key="other_order").value
+    assert app.toggle(key="other_in_watch_order").value
     assert query(app)["with-order"] == "true"
+    app.switch_page("1_watch_next.py").run().switch_page("5_library.py").run()
+    assert app.toggle(key="other_in_watch_order").value
 
 
 def test_a_content_recommender_also_has_films_with_too_few_ratings(visit):
