@@ -34,9 +34,9 @@ def test_an_evening_is_as_long_as_is_asked_for(show):
     app = show(s="1-2-3")
     three = evening(app)
     for length in (5, 2):
-        app.get("button_group")[0].set_value(length).run()
+        app.button_group[0].set_value(length).run()
         assert len(set(evening(app))) == length
-    app.get("button_group")[0].set_value(3).run()
+    app.button_group[0].set_value(3).run()
     assert evening(app) == three
 
 

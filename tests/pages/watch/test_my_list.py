@@ -10,6 +10,7 @@ from recsys.serving import history, substitutes, themes
 from recsys.serving.history_import import WatchedFilm
 from recsys.text import encoder
 from tests.pages import world
+from tests.pages.panel import open_part
 from tests.pages.reading import keys, picks, said, watched
 
 RARE = len(world.TITLES) + 1  # the id of the film that training left out
@@ -40,8 +41,7 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     drawn = watched(app)
     assert drawn
     assert "surprise" not in keys(app)
-    app.session_state["surprise-open"] = True
-    app.run()
+    open_part(app, "surprise-open")
     assert f"This replaces the {len(app.session_state.visitor.current.films)} films in your list" in said(app)
     assert watched(app) == drawn
     alone = visit(s="1")
@@ -60,8 +60,7 @@ def test_a_random_user_has_no_watch_dates_of_an_imported_history_and_undo_restor
     app = visit(s="1")
     dates = {title: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None) for title in world.TITLES}
     app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
-    app.session_state["surprise-open"] = True
-    app.run().button(key="surprise").click().run()
+    open_part(app, "surprise-open").button(key="surprise").click().run()
     assert app.session_state.visitor.current.watch_dates == {}
     app.button(key="undo").click().run()
     assert app.session_state.visitor.current.watch_dates == dates

@@ -8,6 +8,7 @@ from recsys.data.dataset import DataError
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 from tests.pages import world
+from tests.pages.panel import open_part
 from tests.pages.reading import keys, picks, said, titles, watched
 
 
@@ -162,8 +163,7 @@ def test_films_already_watched_come_back_when_asked_for(visit):
     for button in app.get("button_group"):
         if button.key == "how_many":
             button.set_value(20)
-    app.session_state.filters_open = True
-    app.run().toggle(key="hide_seen").set_value(False).run()
+    open_part(app, "filters_open").toggle(key="hide_seen").set_value(False).run()
     assert {*picks(app)} & {*titles(0, 1, 2)}
 
 
@@ -268,7 +268,7 @@ def test_every_button_says_what_it_does(visit):
 
 
 def choose_kind(app, kind):
-    next(group for group in app.get("button_group") if group.key == "list_kind").set_value(kind).run()
+    app.button_group(key="list_kind").set_value(kind).run()
     assert not app.exception
 
 
