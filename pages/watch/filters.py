@@ -93,10 +93,9 @@ def _show_controls(features: FilmFeatures) -> None:
         page.multiselect("countries", countries, filters.countries, store, labels["countries"], _("Any country"))
     page.popularity_slider("popularity", filters.popularity, store)
     help_text = _(
-        "A higher value prefers films that differ from the films above them, even if they are less likely. "
-        "Films are compared by the embeddings of the model or, if it has none, by genre. "
-        "At 0%, the list is the model's own ranking. "
-        "Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
+        "A higher value prefers films that differ from the films above them, even if they are less likely. Films are "
+        "compared by the embeddings of the model or, if it has none, by genre. At 0%, the list is the model's own "
+        "ranking. Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
     )
     st.slider(_("Variety"), 0.0, 1.0, step=0.1, format="percent", key="diversity", help=help_text, on_change=store)
 

@@ -137,13 +137,8 @@ def _content_note(trait: str) -> str:
             "Your films are little known or have something unusual in common, so films like them rank "
             "higher than usual."
         )
-    if kind == "language":
-        name = filters.language_name(name)
-    elif kind == "theme":
-        name = _(name)
-    elif kind == "genre":
-        name = format.display_tag(name)
-    return _(TRAIT_NOTES[kind], name=name)
+    display_names = {"theme": _, "language": filters.language_name, "genre": format.display_tag, "director": str}
+    return _(TRAIT_NOTES[kind], name=display_names[kind](name))
 
 
 def _explain_probabilities(recommended: RecommendationList) -> None:
@@ -181,20 +176,16 @@ def _show_cards(recommended: RecommendationList) -> None:
     dataset = recommended.predictor.dataset
     catalog, items = dataset.catalog, [pick.item for pick in recommended.picks]
     images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
-    tmdb_posters: dict[int, str] = {}
-    if dataset.noun == "film":  # TMDB only has films
-        tmdb_posters = posters.tmdb_urls(catalog, [item for item in items if item not in images])
-        images |= tmdb_posters
-    top_probability, format_probability = recommended.top_probability, recommended.format_probability
+    without_image = [item for item in items if item not in images]
+    tmdb_posters = posters.tmdb_urls(catalog, without_image) if dataset.noun == "film" else {}  # TMDB only has films
+    images |= tmdb_posters
+    full_bar, format_probability = recommended.top_probability, recommended.format_probability
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in recommended.picks:
             with st.container(gap=None):
-                links, image, credits_text = (
-                    film_links(catalog, pick.item),
-                    images.get(pick.item),
-                    _credits(dataset, pick),
-                )
-                st.html(film_cards.card(pick, top_probability, links, image, format_probability, credits_text))
+                links, image = film_links(catalog, pick.item), images.get(pick.item)
+                text = _credits(dataset, pick)
+                st.html(film_cards.card(pick, full_bar, links, image, format_probability, credits_text=text))
                 _pick_buttons(recommended, pick)
     if tmdb_posters:
         explanation.tmdb_attribution()
@@ -203,17 +194,14 @@ def _show_cards(recommended: RecommendationList) -> None:
 def _show_rows(recommended: RecommendationList) -> None:
     """Render the films as rows."""
     dataset = recommended.predictor.dataset
+    full_bar, format_probability = recommended.top_probability, recommended.format_probability
     with st.container(key="picks", gap="xsmall"):
         for pick in recommended.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+                rank, film, links = pick.rank, pick.film, film_links(dataset.catalog, pick.item)
+                text = _credits(dataset, pick)
                 html = film_cards.row(
-                    pick.rank,
-                    pick.film,
-                    pick.probability,
-                    recommended.top_probability,
-                    film_links(dataset.catalog, pick.item),
-                    recommended.format_probability,
-                    credits_text=_credits(dataset, pick),
+                    rank, film, pick.probability, full_bar, links, format_probability, credits_text=text
                 )
                 st.html(html)
                 _pick_buttons(recommended, pick)
