@@ -122,12 +122,11 @@ def _order_toggle(films: tuple[int, ...]) -> None:
             "Off: these are favourites, and their order does not matter. On: you watched them in this order, and the "
             "latest films count most. Some recommenders always read them in this order."
         )
-        st.toggle(
-            _("In the order I watched them"),
-            key="in_watch_order",
-            help=help_text,
-            on_change=lambda: session.set_in_watch_order(state.in_watch_order),
-        )
+
+        def store() -> None:
+            session.set_in_watch_order(state.in_watch_order)
+
+        st.toggle(_("In the order I watched them"), key="in_watch_order", help=help_text, on_change=store)
 
 
 def _film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> None:

@@ -137,8 +137,13 @@ def _content_note(trait: str) -> str:
             "Your films are little known or have something unusual in common, so films like them rank "
             "higher than usual."
         )
-    display_names = {"theme": _, "language": filters.language_name, "genre": format.display_tag, "director": str}
-    return _(TRAIT_NOTES[kind], name=display_names[kind](name))
+    if kind == "theme":
+        name = _(name)
+    elif kind == "language":
+        name = filters.language_name(name)
+    elif kind == "genre":
+        name = format.display_tag(name)
+    return _(TRAIT_NOTES[kind], name=name)
 
 
 def _explain_probabilities(recommended: RecommendationList) -> None:

@@ -41,13 +41,9 @@ def save_requested() -> None:
 
 
 def offer(place: str) -> str:
-    """Render buttons that load and delete the stored history, if there is one.
+    """Render buttons that load and delete the stored history, if any. Return its text after a click on Load, else "".
 
-    Args:
-        place: "dialog" or "start", for the widget keys.
-
-    Returns:
-        The text of the history in the run after a click on Load, else "".
+    place: "dialog" or "start", for the widget keys.
     """
     state, key, request_key = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
     n_requests, request = state.get(request_key, (0, ""))
@@ -65,11 +61,11 @@ def offer(place: str) -> str:
     )
     # "120 2025-02-05", see `request_save`
     n_films, _space, day = str(result.summary or "").partition(" ")
+
+    def send_request(action: str) -> None:
+        state[request_key] = (n_requests + 1, action)
+
     if n_films.isdigit():
-
-        def send_request(action: str) -> None:
-            state[request_key] = (n_requests + 1, action)
-
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"in-browser-{place}"):
             text = ngettext(
                 "Saved in this browser: {n:,} film ({date}).",
