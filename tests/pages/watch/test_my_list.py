@@ -4,6 +4,7 @@ from html import unescape
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from pages.ui import recommenders
 from pages.ui.visitor import ListState
 from recsys.data.download import DownloadError
 from recsys.serving import history, substitutes, themes
@@ -27,7 +28,8 @@ def test_a_film_that_few_people_rated_names_those_that_stand_in_for_it(visit):
     assert len(picks(app)) == 10
 
 
-def test_a_model_that_reads_descriptions_needs_nobody_to_stand_in(visit):
+def test_a_model_that_reads_descriptions_needs_nobody_to_stand_in(visit, monkeypatch):
+    monkeypatch.setattr(recommenders, "MAX_WAIT_SECONDS", 60)  # the fit takes seconds on a busy machine
     app = visit(s=f"1-{RARE}")
     app.selectbox(key="model").set_value("content-tfidf").run()
     assert not app.exception
