@@ -1,4 +1,4 @@
-// The watch history in the local storage of the browser, see pages/watch/import_dialog.py. Runs whenever `data` changes.
+// The watch history in the local storage of the browser, see pages/watch/saved_history.py. Runs whenever `data` changes.
 
 const KEY = "nextreel_history", SUMMARY_KEY = "nextreel_history_about"
 export default function ({ data, setStateValue, setTriggerValue }) {

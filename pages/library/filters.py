@@ -10,7 +10,6 @@ import streamlit as st
 
 from pages.ui import cache, page
 from pages.ui.i18n import _
-from pages.ui.page import popover_content
 from pages.ui.widgets import button
 from recsys.serving.filters import Filters
 from recsys.serving.library import Library, LibraryQuery
@@ -45,7 +44,7 @@ def show(library: Library) -> None:
     n_active = sum(st.session_state[key] != value for key, value in FILTER_DEFAULTS.items())
     panel = page.filter_popover(OPEN_KEY, n_active)
     if panel.open:
-        with panel, popover_content(OPEN_KEY):
+        with panel, page.popover_content(OPEN_KEY):
             show_controls(library)
     if n_active:
         label = "*" + _("Reset filters") + "*"  # only screen readers read the text in *…*

@@ -1,7 +1,7 @@
 """The films of the other person in Watch together: from a search, a link, or a user of the data set.
 
 Session state: other (the films in the format of `group.format_list`; "" for none) · other_in_watch_order (whether they
-are a history, and not favourites in no order) · other_order (widget).
+are a history, and not favourites in no order).
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from recsys.serving.search.search import SearchResult
 LINK_POPOVER_KEY = "other_link_open"
 
 
-def films(dataset: Dataset) -> tuple[int, ...]:
+def resolve_films(dataset: Dataset) -> tuple[int, ...]:
     """Return the film numbers of the other person's films, and show notices about missing films.
 
     Films of another data set are matched by title and year.
@@ -61,34 +61,15 @@ def films(dataset: Dataset) -> tuple[int, ...]:
 
 def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
     """Render the controls that add and remove films of the other person. numbers: Film numbers of the current films."""
-    film_search.search_box(
-        dataset.name,
-        _("Add a film for the other person"),
-        "other_search",
-        lambda film: film_search.film_button(
-            film,
-            key=f"other-{film.movie_id}",
-            icon="add",
-            on_click=add,
-            args=(dataset, numbers, film),
-            disabled_reason=_("already in their list") if film.number in numbers else "",
-        ),
-        limit=6,
-        on_enter=lambda film: add(dataset, numbers, film),
-    )
+
+    def show_result(film: SearchResult) -> None:
+        reason = _("already in their list") if film.number in numbers else ""
+        film_search.film_button(film, f"other-{film.movie_id}", "add", add, (dataset, numbers, film), reason)
+
+    label, on_enter = _("Add a film for the other person"), partial(add, dataset, numbers)
+    film_search.search_box(dataset.name, label, "other_search", show_result, limit=6, on_enter=on_enter)
     if numbers:
-        labels = {number: dataset.catalog.films[number].label for number in numbers}
-        st.session_state.other_films = list(numbers)
-        st.multiselect(
-            _("Their films, oldest first") if st.session_state.get("other_in_watch_order") else _("Their films"),
-            numbers,
-            select_all=False,
-            format_func=labels.__getitem__,
-            key="other_films",
-            wrap=True,
-            on_change=lambda: replace_films(dataset, st.session_state.other_films),
-        )
-        _order_toggle(numbers)
+        _show_films(dataset, numbers)
     with st.container(horizontal=True, gap="small"):
         button(_("A real person"), "other-random", "casino", use_random_user, dataset)
         input_help = ngettext(
@@ -101,21 +82,26 @@ def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
         link_popover()
 
 
+def _show_films(dataset: Dataset, numbers: tuple[int, ...]) -> None:
+    """Render the films in a menu that removes them, and a switch between favourites and a history."""
+    labels = {number: dataset.catalog.films[number].label for number in numbers}
+    st.session_state.other_films = list(numbers)
+    st.multiselect(
+        _("Their films, oldest first") if st.session_state.get("other_in_watch_order") else _("Their films"),
+        numbers,
+        select_all=False,
+        format_func=labels.__getitem__,
+        key="other_films",
+        wrap=True,
+        on_change=lambda: replace_films(dataset, st.session_state.other_films),
+    )
+    if len(numbers) > 1:
+        st.toggle(_("In the order they watched them"), key="other_in_watch_order", persist_state="session")
+
+
 def adapt_to_list(predictor: Predictor) -> Predictor:
     """Return a predictor for the other person's list: a history, or favourites in no order."""
     return predictor if st.session_state.get("other_in_watch_order") else for_unordered_list(predictor)
-
-
-def _order_toggle(numbers: tuple[int, ...]) -> None:
-    """Render a switch between favourites and a history, unless there is only one film."""
-    state = st.session_state
-
-    def store() -> None:
-        state.other_in_watch_order = state.other_order
-
-    if len(numbers) > 1:
-        state.other_order = state.get("other_in_watch_order", False)
-        st.toggle(_("In the order they watched them"), key="other_order", on_change=store)
 
 
 def replace_films(dataset: Dataset, numbers: Sequence[int]) -> None:

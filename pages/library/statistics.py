@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from datetime import UTC, datetime
-from functools import partial
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -30,7 +30,7 @@ GAP_TITLES = {
     "a day or more": N_("A day or more"),
 }
 
-Plot = Callable[[], tuple[str, go.Figure]]  # returns a sentence about the chart, and the chart
+Plot = Callable[..., tuple[str, go.Figure]]  # returns a sentence about the chart, and the chart
 
 
 @cache.cached_for_dataset()
@@ -44,27 +44,28 @@ def show(dataset: Dataset) -> None:
     with st.spinner(_("Counting…")):
         stats = cached_statistics(dataset.name)
     show_size(stats.size)
-    lengths, tail = stats.lengths, stats.long_tail
-    people_charts: list[tuple[str, Plot, pd.DataFrame, str]] = [  # title, plot, numbers to download, file name
-        (_("How much people watch"), partial(plot_lengths, lengths), lengths.table, "lengths"),
-        (_("Stars"), partial(plot_stars, stats.stars), stats.stars, "stars"),
-        (_("When people rated"), partial(plot_times, stats.over_time), stats.over_time, "times"),
-        (_("How fast people rate"), partial(plot_gaps, stats.gaps, dataset.name in datasets.SETS), stats.gaps, "gaps"),
-    ]
-    film_charts: list[tuple[str, Plot, pd.DataFrame, str]] = [
-        (_("How ratings are spread over films"), partial(plot_long_tail, tail), tail.curve, "long-tail"),
-        (_("When the films were made"), partial(plot_decades, stats.decades), stats.decades, "decades"),
-        (_("Genres"), partial(plot_genres, stats.genres), stats.genres, "genres"),
-    ]
-    for column, charts in zip(st.columns(2, gap="large"), (people_charts, film_charts), strict=True):
-        with column:
-            for title, plot, table, name in charts:
-                if not table.empty:
-                    sentence, figure = plot()
-                    st.header(title)
-                    st.markdown(format.escape_markdown(sentence))
-                    alt = _("Chart: {title}. {sentence}", title=title, sentence=sentence)
-                    show_chart(figure, alt, table, f"{name}-{dataset.name}")
+
+    def show_plot(title: str, name: str, table: pd.DataFrame, plot: Plot, *arguments: Any) -> None:
+        """Show the result of `plot(*arguments)`, unless the data set lacks these numbers. name: Of the file."""
+        if not table.empty:
+            sentence, figure = plot(*arguments)
+            st.header(title)
+            st.markdown(format.escape_markdown(sentence))
+            alt = _("Chart: {title}. {sentence}", title=title, sentence=sentence)
+            show_chart(figure, alt, table, f"{name}-{dataset.name}")
+
+    left, right = st.columns(2, gap="large")
+    with left:
+        show_plot(_("How much people watch"), "lengths", stats.lengths.table, plot_lengths, stats.lengths)
+        show_plot(_("Stars"), "stars", stats.stars, plot_stars, stats.stars)
+        show_plot(_("When people rated"), "times", stats.over_time, plot_times, stats.over_time)
+        is_published = dataset.name in datasets.SETS
+        show_plot(_("How fast people rate"), "gaps", stats.gaps, plot_gaps, stats.gaps, is_published)
+    with right:
+        tail = stats.long_tail
+        show_plot(_("How ratings are spread over films"), "long-tail", tail.curve, plot_long_tail, tail)
+        show_plot(_("When the films were made"), "decades", stats.decades, plot_decades, stats.decades)
+        show_plot(_("Genres"), "genres", stats.genres, plot_genres, stats.genres)
 
 
 def show_size(size: Size) -> None:
@@ -224,7 +225,6 @@ def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
         showlegend=False,
         hovertemplate=hover,
     )
-    figure.update_layout(showlegend=True)
     figure.update_xaxes(title=_("Share of the films, most watched first"), tickformat=".0%", range=[-0.01, 1.01])
     figure.update_yaxes(title=_("Share of the ratings"), tickformat=".0%", rangemode="tozero")
     sentence = _(
@@ -246,7 +246,6 @@ def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
         share = table[column] / max(1, table[column].sum())
         hover = _("{decade}s", decade="%{x}") + ": %{y:.1%}"  # Plotly replaces %{x} by the decade
         figure.add_bar(x=table["decade"], y=share, name=name, marker={"color": colour}, hovertemplate=hover)
-    figure.update_layout(showlegend=True)
     figure.update_xaxes(title=_("Decade"), dtick=10 if len(table) <= MAX_LABELLED_DECADES else 20)
     figure.update_yaxes(tickformat=".0%")
     by_decade = table.set_index("decade")
@@ -277,7 +276,7 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
         figure.add_scatter(
             x=table[column], y=names, mode="markers", name=title, marker=marker, hovertemplate="%{y}: %{x:.1%}"
         )
-    set_layout(figure, GENRE_MARGIN_PX + GENRE_ROW_HEIGHT_PX * len(table)).update_layout(showlegend=True)
+    set_layout(figure, GENRE_MARGIN_PX + GENRE_ROW_HEIGHT_PX * len(table))
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(tickformat=".0%", rangemode="tozero")
     excess = table["ratings"] - table["films"]  # share of the ratings minus share of the films
@@ -292,6 +291,6 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
 
 
 def new_figure(*traces: go.Bar | go.Scatter) -> go.Figure:
-    """Return a figure of CHART_HEIGHT_PX without a legend. Bars have the colour ACCENT."""
+    """Return a figure of CHART_HEIGHT_PX. Bars have the colour ACCENT."""
     figure = set_layout(go.Figure(traces), CHART_HEIGHT_PX)
-    return figure.update_traces(marker_color=ACCENT, selector={"type": "bar"}).update_layout(showlegend=False)
+    return figure.update_traces(marker_color=ACCENT, selector={"type": "bar"})

@@ -43,7 +43,7 @@ def show(dataset: Dataset) -> None:
         st.page_link(WATCH_PAGE, label=label, icon=":material/edit:")
     with right:
         st.header(_("The other person's films"))
-        other_films = other_person.films(dataset)
+        other_films = other_person.resolve_films(dataset)
         other_person.choose(dataset, other_films)
     if not (films and other_films):
         text = _("Two lists are needed: yours and the other person's. To try it out, choose “A real person”.")

@@ -49,6 +49,6 @@ def plot_curve(table: pd.DataFrame, column: str, max_epochs: int) -> go.Figure:
         marker={"size": 6},
         hovertemplate=f"%{{x}}: %{{y:{i18n.METRIC_FORMAT}}}<extra></extra>",
     )
-    set_layout(figure, PLOT_HEIGHT_PX).update_layout(showlegend=False, margin_t=8)
+    set_layout(figure, PLOT_HEIGHT_PX).update_layout(margin_t=8)
     step = 1 if max_epochs <= MAX_EPOCH_TICKS else None
     return figure.update_xaxes(title=_("Epoch"), range=[0.5, max_epochs + 0.5], tickformat="d", dtick=step)

@@ -14,7 +14,6 @@ from pages.ui import cache, errors, format, recommenders
 from pages.ui.i18n import N_, _, localize, ngettext, number
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset
-from recsys.errors import RecsysError
 from recsys.jobs import options, queue
 from recsys.jobs.queue import State
 from recsys.serving import predictor as predictors
@@ -117,14 +116,10 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
     """Show the duration of the last training, and warnings about a checkpoint or training that would be replaced."""
     if previous := options.previous_training(recommender.name, dataset_name):
         note = ngettext(
-            (
-                "Training the current model took {time} for {n} epoch on a {device}. With other settings, the time "
-                "will be different."
-            ),
-            (
-                "Training the current model took {time} for {n} epochs on a {device}. With other settings, the time "
-                "will be different."
-            ),
+            "Training the current model took {time} for {n} epoch on a {device}. With other settings, the time will be "
+            "different.",
+            "Training the current model took {time} for {n} epochs on a {device}. With other settings, the time will "
+            "be different.",
             previous.epochs,
             time=format.format_duration(previous.seconds),
             device=DEVICES.get(previous.device, previous.device),
@@ -149,12 +144,10 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
 
 def show_start_button(recommender: Recommender, dataset_name: str, changes: dict[str, Any], device: str) -> None:
     """Show the button that adds a training to the queue. It is disabled if the settings are invalid."""
-    try:
+    is_valid = False
+    with errors.show_errors():
         queue.check(recommender.name, dataset_name, changes)
         is_valid = True
-    except RecsysError as error:
-        errors.show_error(error)
-        is_valid = False
     is_busy = any(job.state in queue.ACTIVE for job in queue.jobs())
     if st.button(
         _("Add to the queue") if is_busy else _("Start training"),

@@ -14,7 +14,7 @@ from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.url import CHOICE_MODES
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, file_uploader, segmented_control, translated
-from pages.watch.import_dialog import matcher
+from pages.watch.import_review import matcher
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import MAX_FILE_BYTES, HistoryError
 from recsys.serving import title_list
@@ -26,14 +26,13 @@ MAX_MISSING_TITLES = 5  # in the caption
 
 def excluded_films(dataset: Dataset) -> tuple[int, ...]:
     """Return the numbers of the films that the list excludes from the recommendations."""
-    main_film_by_duplicate = dataset.main_film_by_duplicate
-    listed = {main_film_by_duplicate.get(film, film) for film in visitor().current.choice}
-    if not listed:
+    choice, main_films = visitor().current.choice, dataset.main_film_by_duplicate
+    if not choice:
         return ()
+    listed = {main_films.get(film, film) for film in choice}
     all_films = range(len(dataset.catalog.films))  # including infrequent films, which content models recommend
-    if st.session_state.get("choice_mode", ONLY) == ONLY:
-        return tuple(film for film in all_films if main_film_by_duplicate.get(film, film) not in listed)
-    return tuple(film for film in all_films if main_film_by_duplicate.get(film, film) in listed)
+    excludes_listed = st.session_state.get("choice_mode", ONLY) != ONLY
+    return tuple(film for film in all_films if (main_films.get(film, film) in listed) == excludes_listed)
 
 
 def popover(dataset: Dataset) -> None:
@@ -58,7 +57,7 @@ def popover(dataset: Dataset) -> None:
             segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
         _show_result(dataset, films)
         if films:
-            button(_("Show all films"), "choice_clear", "undo", _clear_in_popover)
+            button(_("Show all films"), "choice_clear", "undo", clear)
 
 
 def _find_films(dataset: Dataset) -> None:
@@ -77,14 +76,10 @@ def _find_films(dataset: Dataset) -> None:
 
 
 def clear() -> None:
-    """Remove the list."""
+    """Remove the list. The button that calls this disappears, in the popover or beside the empty recommendations."""
     st.session_state.pop("choice_result", None)
     session.set_choice(())
-
-
-def _clear_in_popover() -> None:
-    clear()
-    browser.focus_on("choice_text")
+    browser.focus_on("choice_text", "picks")
 
 
 def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:

@@ -120,22 +120,21 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
             **fields,
         )
     )
-    if len(rows) == 1:
-        return text
-    if n_overlaps := int((rows["high"].iloc[1:] >= best.low).sum()):
+    return text if len(rows) == 1 else f"{text} {_overlap_note(rows)}"
+
+
+def _overlap_note(rows: pd.DataFrame) -> str:
+    """Return whether the interval of the best recommender overlaps with others."""
+    if n_overlaps := int((rows["high"].iloc[1:] >= rows["low"].iloc[0]).sum()):
         note = ngettext(
-            (
-                "There are too few films for a clear result: the interval of {n} other recommender overlaps with "
-                "that of the best one."
-            ),
-            (
-                "There are too few films for a clear result: the intervals of {n} other recommenders overlap with "
-                "that of the best one."
-            ),
+            "There are too few films for a clear result: the interval of {n} other recommender overlaps with that of "
+            "the best one.",
+            "There are too few films for a clear result: the intervals of {n} other recommenders overlap with that of "
+            "the best one.",
             n_overlaps,
         )
-        return f"{text} {note} " + _("The Evaluation page compares recommenders on hundreds of people.")
-    return f"{text} " + _("Its interval is above all others, so the difference is clear.")
+        return f"{note} " + _("The Evaluation page compares recommenders on hundreds of people.")
+    return _("Its interval is above all others, so the difference is clear.")
 
 
 def _table(rows: pd.DataFrame, n_films: int) -> Styler:

@@ -9,9 +9,8 @@ from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _
 from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
 from pages.ui.widgets import button
+from pages.watch import filters
 from recsys.data.dataset import Dataset
-
-FILTERS_KEY = "filters_open"  # key of the popover with the filters, in the same row
 
 
 @dataclass(frozen=True)
@@ -20,7 +19,6 @@ class MarkPopover:
 
     label: str
     caption: str
-    remove_label: str  # of the button that removes the mark
     key: str
     icon: str
 
@@ -29,14 +27,12 @@ POPOVERS = {
     LATER: MarkPopover(
         N_("Watch later · {n}"),
         N_("Your “Watch later” list. “Share” exports it with your films."),
-        N_("Remove {film}"),
         "later_open",
         "bookmark",
     ),
     WATCHED_BEFORE: MarkPopover(
         N_("Seen · {n}"),
         N_("These films are not recommended to you. They are not treated as films that you watched recently."),
-        N_("Recommend {film} again"),
         "seen_open",
         "visibility",
     ),
@@ -46,7 +42,6 @@ POPOVERS = {
             "These films are not recommended to you, and films like them rank lower. To take back the last one, you "
             "can also click Undo."
         ),
-        N_("Recommend {film} again"),
         "unwanted_open",
         "thumb_down",
     ),
@@ -62,10 +57,10 @@ def popovers(dataset: Dataset) -> None:
             if panel.open:
                 with panel, page.popover_content(popover.key):
                     st.caption(_(popover.caption))
-                    _show_films(dataset, items, mark, popover.remove_label)
+                    _show_films(dataset, items, mark)
 
 
-def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str, remove_label: str) -> None:
+def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str) -> None:
     """Render a remove button for each film, and an Add button for each film to watch later.
 
     Both buttons remove the film from the popover. The focus moves to the next film or, if none is left, to the filters.
@@ -73,17 +68,18 @@ def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str, remove_labe
 
     def remove(item: int, next_keys: list[str]) -> None:
         session.unmark_film(item, mark)
-        browser.focus_on(*next_keys, FILTERS_KEY)
+        browser.focus_on(*next_keys, filters.OPEN_KEY)
 
     def add(item: int, next_keys: list[str]) -> None:
         session.add_film(item)
-        browser.focus_on(*next_keys, FILTERS_KEY)
+        browser.focus_on(*next_keys, filters.OPEN_KEY)
 
     for position, item in enumerate(items):
         name = escape_markdown(dataset.catalog.films[item].label)
         next_keys = [f"back-{other}" for other in items[position + 1 :] + items[:position]]
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            button(_(remove_label, film=name), f"back-{item}", "undo", remove, item, next_keys, type="tertiary")
+            remove_label = _("Remove {film}", film=name) if mark == LATER else _("Recommend {film} again", film=name)
+            button(remove_label, f"back-{item}", "undo", remove, item, next_keys, type="tertiary")
             if mark == LATER and item not in visitor().current.films:
                 label = _("Add *{film} to your films*", film=name)
                 button(label, f"watched-{item}", "add", add, item, next_keys, type="tertiary")

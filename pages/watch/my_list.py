@@ -15,8 +15,8 @@ from pages.ui import page as ui_page
 from pages.ui.i18n import _, ngettext
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, segmented_control
-from pages.watch import import_dialog, share, theme_search
-from pages.watch.predictions import ANCHOR, RecommendationList
+from pages.watch import import_dialog, saved_history, share, theme_search
+from pages.watch.predictions import ANCHOR, RATINGS_NOTE, RecommendationList
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import history, substitutes
 from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, MIN_LIKED_STARS
@@ -27,10 +27,7 @@ FILMS_PER_PAGE = 12
 
 def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
     """Render the search box, the visitor's films, and the tools, which can share the films and the recommendations."""
-    st.header(
-        _("Your films"),
-        help=_("Your favourites in any order, or the films you watched, the latest one last."),
-    )
+    st.header(_("Your films"), help=_("Your favourites in any order, or the films you watched, the latest one last."))
     _search(dataset.name)
     theme_search.panel(dataset.name)
     ui_page.show_notices()
@@ -45,10 +42,10 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
     else:
         st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random person."))
         if dataset.noun == "film":
-            import_dialog.offer_saved_history_on_start(dataset)
+            import_dialog.offer_saved_history(dataset)
     _tools(dataset, films, recommended)
     _note_shortened_link(dataset, films)
-    import_dialog.save_requested_history()
+    saved_history.save_requested()
     if not films:
         ui_page.show_examples(dataset)
 
@@ -91,17 +88,33 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
     # a content model has infrequent films as items, so it needs no substitutes
     model_dataset = recommended.predictor.dataset if recommended else dataset
     with st.container(key="sequence", gap="xsmall"):
-        for position in range((page - 1) * FILMS_PER_PAGE, min(page * FILMS_PER_PAGE, len(films))):
-            number, film = films[position], dataset.catalog.films[films[position]]
-            notes = [import_dialog.watch_note(film)]
+        start = (page - 1) * FILMS_PER_PAGE
+        for position, number in enumerate(films[start : start + FILMS_PER_PAGE], start):
+            film = dataset.catalog.films[number]
+            note = watch_note(film)
             if substitute := substitutes.label(model_dataset, number):
                 reads_description = recommended is not None and recommended.predictor.model.reads_infrequent_films
                 if reads_description and len(films) > 1 and not substitutes.has_similar_item(model_dataset, number):
-                    notes.append(_("Too few ratings, so only its genres, tags and themes are used."))
+                    note += " " + _("Too few ratings, so only its genres, tags and themes are used.")
                 else:
-                    notes.append(_("Too few ratings, so {films} is used instead.", films=substitute))
-            is_latest = position == len(films) - 1 and visitor().current.in_watch_order
-            _film_row(number, film, position, len(films), is_latest, " ".join(filter(None, notes)))
+                    note += " " + _("Too few ratings, so {films} is used instead.", films=substitute)
+            _film_row(films, position, film, note.strip())
+
+
+def watch_note(film: Film) -> str:
+    """Return sentences about the watch dates and half stars of a film of an imported history, or ""."""
+    watched = visitor().current.watch_dates.get(session.film_key(film))
+    notes = []
+    if watched and watched.is_dated and watched.last_date:
+        n, day = watched.n_viewings, import_dialog.format_day(watched.last_date)
+        text = ngettext("Watched {n} time, last on {date}.", "Watched {n} times, last on {date}.", n, date=day)
+        notes.append(_("Watched on {date}.", date=day) if n == 1 else text)
+    elif watched and watched.n_viewings > 1:
+        notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.n_viewings))
+    stars = session.rating(film)
+    if stars and stars % 1:  # `_stars` shows only whole stars
+        notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
+    return " ".join(notes)
 
 
 def _order_toggle(films: tuple[int, ...]) -> None:
@@ -113,21 +126,22 @@ def _order_toggle(films: tuple[int, ...]) -> None:
             "Off: these are favourites, and their order does not matter. On: you watched them in this order, and the "
             "latest films count most. Some recommenders always read them in this order."
         )
-        st.toggle(
-            _("In the order I watched them"),
-            key="in_watch_order",
-            help=help_text,
-            on_change=lambda: session.set_in_watch_order(state.in_watch_order),
-        )
+
+        def store() -> None:
+            session.set_in_watch_order(state.in_watch_order)
+
+        st.toggle(_("In the order I watched them"), key="in_watch_order", help=help_text, on_change=store)
 
 
-def _film_row(number: int, film: Film, position: int, n_films: int, is_latest: bool, note: str) -> None:
-    """Render a film with its rating and the buttons that move or remove it.
+def _film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> None:
+    """Render a film of the list with its rating and the buttons that move or remove it.
 
-    `number` is the film number. The latest film of a history has a tag.
+    The latest film of a history has a tag.
     """
-    name, is_last = format.escape_markdown(film.label), position == n_films - 1
+    number, movie_id, name = films[position], film.movie_id, format.escape_markdown(film.label)
+    is_last = position == len(films) - 1
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+        is_latest = is_last and visitor().current.in_watch_order
         html = film_cards.watched_row(position + 1, film, is_latest, note)
         if st.session_state.get("rate_by") == "stars":
             with st.container(gap=None):
@@ -137,7 +151,6 @@ def _film_row(number: int, film: Film, position: int, n_films: int, is_latest: b
             st.html(html)
             _thumbs(film)
         up, down = _("Move {film} up", film=name), _("Move {film} down", film=name)
-        movie_id = film.movie_id
         _icon_button(up, f"up-{movie_id}", "arrow_upward", _move, number, -1, disabled=position == 0)
         _icon_button(down, f"down-{movie_id}", "arrow_downward", _move, number, 1, disabled=is_last)
         _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, number)
@@ -153,10 +166,9 @@ def _icon_button(
 def _move(number: int, by: int) -> None:
     """Move a film. The clicked arrow keeps the focus. At an end of the list, the other arrow gets it."""
     session.move_film(number, by)
+    clicked, other = ("up", "down") if by < 0 else ("down", "up")
     movie_id = _movie_id(number)
-    up, down = f"up-{movie_id}", f"down-{movie_id}"
-    focus_keys = (up, down) if by < 0 else (down, up)
-    browser.focus_on(*focus_keys)
+    browser.focus_on(f"{clicked}-{movie_id}", f"{other}-{movie_id}")
 
 
 def _remove(number: int) -> None:
@@ -177,17 +189,20 @@ def _movie_id(number: int) -> int:
 def _thumbs(film: Film) -> None:
     """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
     stars, name = session.rating(film), format.escape_markdown(film.label)
-    liked, disliked = stars is not None and stars >= MIN_LIKED_STARS, stars is not None and stars < MIN_LIKED_STARS
-    like = _("Remove your thumbs up for {film}", film=name) if liked else _("I liked {film}", film=name)
-    dislike = _("Remove your thumbs down for {film}", film=name) if disliked else _("I did not like {film}", film=name)
+    is_liked = stars is not None and stars >= MIN_LIKED_STARS
+    is_disliked = stars is not None and not is_liked
+    like = _("Remove your thumbs up for {film}", film=name) if is_liked else _("I liked {film}", film=name)
+    dislike = (
+        _("Remove your thumbs down for {film}", film=name) if is_disliked else _("I did not like {film}", film=name)
+    )
 
     def rate(new_stars: float | None, key: str) -> None:
         session.rate(film, new_stars)
         browser.focus_on(key)
 
     for label, kind, icon, stars_of_button, is_given in (
-        (like, "like", "thumb_up", LIKED_STARS, liked),
-        (dislike, "dislike", "thumb_down", DISLIKED_STARS, disliked),
+        (like, "like", "thumb_up", LIKED_STARS, is_liked),
+        (dislike, "dislike", "thumb_down", DISLIKED_STARS, is_disliked),
     ):
         key = f"{kind}-{film.movie_id}"
         new_stars = None if is_given else stars_of_button  # a second click removes the rating
@@ -260,12 +275,7 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
         if recommended:
-            st.caption(
-                _(
-                    "Films similar to those you liked are ranked higher. Films similar to those you disliked or marked "
-                    "“Not for me” are ranked lower."
-                )
-            )
+            st.caption(_(RATINGS_NOTE))
             if visitor().ratings:
                 button(_("Clear all ratings"), "ratings-forget", "restart_alt", session.clear_ratings)
 
@@ -273,16 +283,15 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
 def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render "Surprise me", which loads the films of a random user. A popover asks before films are replaced."""
 
-    def fill(*focus_keys: str) -> None:
+    def fill() -> None:
         if user := session.random_user(dataset):
             session.load_user(user)
-        browser.focus_on(*focus_keys)
+        browser.focus_on("surprise", "surprise-open")  # a popover, if it has replaced the button
 
     label, icon = _("Surprise me"), "casino"
     help_text = _("Fill the list with the films of a random person in this data set.")
     if not films:
-        # after the click, the popover below replaces this button and gets the focus
-        button(label, "surprise", icon, fill, "surprise-open", "surprise", help=help_text)
+        button(label, "surprise", icon, fill, help=help_text)
         return
     panel = ui_page.popover(label, "surprise-open", icon, help_text)
     if panel.open:
@@ -293,4 +302,4 @@ def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
                 len(films),
             )
             st.caption(text)
-            button(_("Replace your films"), "surprise", icon, fill, "surprise")
+            button(_("Replace your films"), "surprise", icon, fill)

@@ -1,46 +1,36 @@
-"""Recommendations on Watch next: the controls, the filters, and the films as cards or as a list.
+"""Recommendations on Watch next: the controls, and the films as cards or as a list."""
 
-Session state: filters (a `Filters`). It is kept when another page opens, and the widgets are set from it.
-"""
-
-from collections.abc import Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-import numpy as np
 import streamlit as st
-from babel import Locale
 
-from pages.ui import browser, cache, errors, explanation, film_cards, format, i18n, page, recommenders, session
+from pages.ui import browser, cache, errors, explanation, film_cards, format, recommenders, session
 from pages.ui.i18n import N_, _, ngettext
-from pages.ui.url import AS_CARDS, AS_LIST, FILTER_FIELDS, LIST_KINDS, LIST_LENGTHS
+from pages.ui.url import AS_CARDS, AS_LIST, LIST_KINDS, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
-from pages.ui.widgets import button, segmented_control
-from pages.watch import choice, list_kinds, marked_films, posters
-from pages.watch.marked_films import FILTERS_KEY
+from pages.ui.widgets import button, segmented_control, translated
+from pages.watch import choice, filters, list_kinds, marked_films, posters
+from pages.watch.filters import FILTER_LABELS
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
-from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, film_features
+from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, multiples of the average are shown: small percentages are hard to compare
-FILTER_LABELS = {  # field of `Filters` → label of its widget
-    "years": N_("Made between"),
-    "genres": N_("Only these genres"),
-    "excluded_genres": N_("None of these genres"),
-    "languages": N_("Original language"),
-    "countries": N_("Country"),
-    "popularity": N_("How well known"),
-    "released_by_last_film": N_("Nothing released after the film you watched last"),
-}
 TRAIT_NOTES = {  # kind of a trait, see `recsys.text.fields.traits` → text. Tags are too varied for a sentence.
     "theme": N_("Your films have a theme in common: {name}. Films like them rank higher than usual."),
     "director": N_("Your films have a director in common: {name}. Films like them rank higher than usual."),
     "language": N_("Your films have a language in common: {name}. Films like them rank higher than usual."),
     "genre": N_("Your films have a genre in common: {name}. Films like them rank higher than usual."),
 }
+RATINGS_NOTE = N_(
+    "Films similar to those you liked are ranked higher. Films similar to those you disliked or marked “Not for me” "
+    "are ranked lower."
+)
 ANCHOR = "recommendations"  # of the heading
 WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
 
@@ -87,13 +77,13 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
         recommender = list_kinds.select_recommender(kind, dataset.name)
         k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
         view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
-        _filter_popover(dataset)
+        filters.popover(dataset)
         choice.popover(dataset)  # a pasted list of films to recommend from, or to exclude
         marked_films.popovers(dataset)
     predictor = list_kinds.adapt_predictor(kind, _predictor_or_fallback(recommender, dataset))
-    filters = list_kinds.adapt_filters(kind, _filters())
+    selected = list_kinds.adapt_filters(kind, filters.selected())
     excluded = (*visitor().current.excluded, *choice.excluded_films(dataset))
-    request = Request(films, k, filters, unwanted=excluded, ratings=session.feedback(dataset, films))
+    request = Request(films, k, selected, unwanted=excluded, ratings=session.feedback(dataset, films))
     recommended = RecommendationList(predictor, request, recommend(predictor, request))
     _show_notes(recommended)
     if recommended.picks:
@@ -133,16 +123,10 @@ def _show_notes(recommended: RecommendationList) -> None:
         st.caption(format.escape_markdown(_content_note(predictor.common_trait_name(history))))
     if note:
         st.caption(format.escape_markdown(_(note)))
-    if recommended.request.ratings:
-        if predictor.model.uses_query_ratings:
-            st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
-        else:
-            st.caption(
-                _(
-                    "Films similar to those you liked are ranked higher. Films similar to those you disliked or marked "
-                    "“Not for me” are ranked lower."
-                )
-            )
+    if recommended.request.ratings and predictor.model.uses_query_ratings:
+        st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
+    elif recommended.request.ratings:
+        st.caption(_(RATINGS_NOTE))
 
 
 def _content_note(trait: str) -> str:
@@ -153,10 +137,10 @@ def _content_note(trait: str) -> str:
             "Your films are little known or have something unusual in common, so films like them rank "
             "higher than usual."
         )
-    if kind == "language":
-        name = Locale(i18n.current_language()).languages.get(name, name)
-    elif kind == "theme":
+    if kind == "theme":
         name = _(name)
+    elif kind == "language":
+        name = filters.language_name(name)
     elif kind == "genre":
         name = format.display_tag(name)
     return _(TRAIT_NOTES[kind], name=name)
@@ -196,18 +180,17 @@ def _show_cards(recommended: RecommendationList) -> None:
     """Render the films as poster cards."""
     dataset = recommended.predictor.dataset
     catalog, items = dataset.catalog, [pick.item for pick in recommended.picks]
-    dataset_images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
-    tmdb_posters: dict[int, str] = {}
-    if dataset.noun == "film":  # TMDB only has films
-        tmdb_posters = posters.tmdb_urls(catalog, [item for item in items if item not in dataset_images])
-    images = dataset_images | tmdb_posters
-    top_probability, format_probability = recommended.top_probability, recommended.format_probability
+    images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
+    without_image = [item for item in items if item not in images]
+    tmdb_posters = posters.tmdb_urls(catalog, without_image) if dataset.noun == "film" else {}  # TMDB only has films
+    images |= tmdb_posters
+    full_bar, format_probability = recommended.top_probability, recommended.format_probability
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in recommended.picks:
             with st.container(gap=None):
                 links, image = film_links(catalog, pick.item), images.get(pick.item)
                 text = _credits(dataset, pick)
-                st.html(film_cards.card(pick, top_probability, links, image, format_probability, text))
+                st.html(film_cards.card(pick, full_bar, links, image, format_probability, credits_text=text))
                 _pick_buttons(recommended, pick)
     if tmdb_posters:
         explanation.tmdb_attribution()
@@ -216,17 +199,14 @@ def _show_cards(recommended: RecommendationList) -> None:
 def _show_rows(recommended: RecommendationList) -> None:
     """Render the films as rows."""
     dataset = recommended.predictor.dataset
+    full_bar, format_probability = recommended.top_probability, recommended.format_probability
     with st.container(key="picks", gap="xsmall"):
         for pick in recommended.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+                rank, film, links = pick.rank, pick.film, film_links(dataset.catalog, pick.item)
+                text = _credits(dataset, pick)
                 html = film_cards.row(
-                    pick.rank,
-                    pick.film,
-                    pick.probability,
-                    recommended.top_probability,
-                    film_links(dataset.catalog, pick.item),
-                    recommended.format_probability,
-                    credits_text=_credits(dataset, pick),
+                    rank, film, pick.probability, full_bar, links, format_probability, credits_text=text
                 )
                 st.html(html)
                 _pick_buttons(recommended, pick)
@@ -242,8 +222,8 @@ def _pick_buttons(recommended: RecommendationList, pick: Recommendation) -> None
     """Render the Add button and the menu of a recommended film."""
     name, movie_id = format.escape_markdown(pick.film.label), pick.film.movie_id
     # when this film disappears, the focus moves to the next film, or else to a film before it
-    other_picks = recommended.picks[pick.rank :] + recommended.picks[: pick.rank - 1]
-    other_ids = [other.film.movie_id for other in other_picks]
+    picks = recommended.picks
+    other_ids = [other.film.movie_id for other in picks[pick.rank :] + picks[: pick.rank - 1]]
     is_listed = pick.item in recommended.request.history
     label = _("Add *{film} to your films*", film=name)  # only screen readers read the text in *…*
     button(label, f"pick-{movie_id}", "add", _add, pick.item, other_ids, type="tertiary", disabled=is_listed)
@@ -286,121 +266,35 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
 
-def _filters() -> Filters:
-    """Return the filters that the visitor has set. Favourites in no order have no last film to filter by."""
-    filters = st.session_state.setdefault("filters", Filters())
-    return filters if visitor().current.in_watch_order else replace(filters, released_by_last_film=False)
-
-
-def _filter_popover(dataset: Dataset) -> None:
-    """Render the filters in a popover, and a reset button beside it."""
-    n_active = len(_filters().active)
-    panel = page.filter_popover(FILTERS_KEY, n_active)
-    if panel.open:
-        with panel, page.popover_content(FILTERS_KEY):
-            _filter_controls(film_features(dataset))
-    if n_active:
-        button("*" + _("Reset filters") + "*", "reset", "filter_alt_off", _reset_filters, type="tertiary")
-
-
-def _filter_controls(features: FilmFeatures) -> None:
-    """Render one widget per filter. A change of a widget stores the values of all widgets."""
-    state, filters = st.session_state, _filters()
-    labels = {name: _(label) for name, label in FILTER_LABELS.items()}
-
-    def read_widgets() -> None:
-        # a filter without a widget keeps its value, for example the languages if the data set has none
-        values = {name: state.get(name, getattr(state.filters, name)) for name in FILTER_FIELDS}
-        values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        values["years"] = page.chosen_years(features, "years")
-        state.filters = Filters(**values)
-
-    state.hide_seen, state.diversity = filters.hide_seen, filters.diversity
-    st.toggle(_("Hide watched"), key="hide_seen", on_change=read_widgets)
-    if visitor().current.in_watch_order:
-        help_text = _(
-            "Only films released up to the year of the film you watched last. If that film is from 2007, you see none "
-            "from 2015."
-        )
-        label = labels["released_by_last_film"]
-        state.released_by_last_film = filters.released_by_last_film
-        st.toggle(label, key="released_by_last_film", help=help_text, on_change=read_widgets)
-    page.year_slider(features, "years", filters.years, read_widgets)
-    page.genre_menu(features, "genres", filters.genres, read_widgets, labels["genres"], _("Any genre"))
-    label = labels["excluded_genres"]
-    page.genre_menu(features, "excluded_genres", filters.excluded_genres, read_widgets, label, _("All genres allowed"))
-    if features.languages:
-        page.multiselect(
-            "languages",
-            _by_count(features.languages),
-            filters.languages,
-            read_widgets,
-            labels["languages"],
-            _("Any language"),
-            format_func=_language_name,
-            help=_("“English or unknown” has the films for which no other original language is known."),
-        )
-    if features.countries:
-        countries = _by_count(features.countries)
-        page.multiselect("countries", countries, filters.countries, read_widgets, labels["countries"], _("Any country"))
-    page.popularity_slider("popularity", filters.popularity, read_widgets)
-    help_text = _(
-        "A higher value prefers films that differ from the films above them, even if they are less likely. "
-        "Films are compared by the embeddings of the model or, if it has none, by genre. "
-        "At 0%, the list is the model's own ranking. "
-        "Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
-    )
-    st.slider(
-        _("Variety"), 0.0, 1.0, step=0.1, format="percent", key="diversity", help=help_text, on_change=read_widgets
-    )
-
-
-def _by_count(items_by_value: Mapping[str, np.ndarray]) -> list[str]:
-    """Return the languages or countries of films, the value with the most films first."""
-    return sorted(items_by_value, key=lambda value: -len(items_by_value[value]))
-
-
-def _language_name(code: str) -> str:
-    """Return the name of a language in the visitor's language, with a capital letter."""
-    name = Locale(i18n.current_language()).languages.get(code, code)
-    return _("English or unknown") if code == OTHER_LANGUAGE else name[:1].upper() + name[1:]
-
-
-def _reset_filters() -> None:
-    st.session_state.filters = Filters()
-    browser.focus_on(FILTERS_KEY)
-
-
 def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
     """Show which filters to change if no film is recommended, and a button that resets filters.
 
     If no filter is the cause, for example because all films are watched, there is no button. kind: A key of LIST_KINDS.
     """
-    request = recommended.request
-    filters, excluded_by_marks = request.filters, visitor().current.excluded
+    request, excluded_by_marks = recommended.request, visitor().current.excluded
 
     def has_films(**changes: Any) -> bool:
         """Return whether there are films after changes of the request."""
         return count_candidates(recommended.predictor, replace(request, **changes)) > 0
 
-    def without_filter(name: str) -> Filters:
-        """Return the filters with the default value of one filter."""
-        return replace(filters, **{name: getattr(Filters, name)})
-
-    labels = {name: _(label) for name, label in FILTER_LABELS.items()}
-    if filters.popularity != _filters().popularity:  # the kind of list has set it
+    labels = translated(FILTER_LABELS)
+    if request.filters.popularity != filters.selected().popularity:  # the kind of list has set it
         labels["popularity"] = _(LIST_KINDS[kind])
+
+    def without_filter(name: str) -> Filters:
+        return replace(request.filters, **{name: getattr(Filters, name)})
+
     causes = [label for name, label in labels.items() if has_films(filters=without_filter(name))]
     if has_films(unwanted=excluded_by_marks):
         causes.append(_("From a list"))
-    # label, callback, and whether there are films after the callback; the smallest change comes first
-    resets = (
-        (_("Reset filters"), _reset_filters, has_films(filters=list_kinds.adapt_filters(kind, Filters()))),
-        (_("Show all films"), _clear_choice, has_films(unwanted=excluded_by_marks)),
-        (_(LIST_KINDS[list_kinds.TASTE]), _open_taste, has_films(filters=_filters())),
-        (_("Reset filters"), _reset_all, has_films(filters=Filters(), unwanted=excluded_by_marks)),
+    # label, callback, and what the callback changes in the request; the smallest change comes first
+    resets: tuple[tuple[str, Callable[[], None], dict[str, Any]], ...] = (
+        (_("Reset filters"), filters.reset, {"filters": list_kinds.adapt_filters(kind, Filters())}),
+        (_("Show all films"), choice.clear, {"unwanted": excluded_by_marks}),
+        (_(LIST_KINDS[list_kinds.TASTE]), _open_taste, {"filters": filters.selected()}),
+        (_("Reset filters"), _reset_all, {"filters": Filters(), "unwanted": excluded_by_marks}),
     )
-    reset = next(((label, on_click) for label, on_click, helps in resets if helps), None)
+    reset = next(((label, on_click) for label, on_click, changes in resets if has_films(**changes)), None)
     if causes:
         text = _("No film matches all your filters. Change one of these: {filters}.", filters=", ".join(causes))
     elif reset:
@@ -414,11 +308,6 @@ def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
     browser.place_status(text)
 
 
-def _clear_choice() -> None:
-    choice.clear()
-    browser.focus_on("picks")
-
-
 def _open_taste() -> None:
     st.session_state.list_kind = list_kinds.TASTE
     browser.focus_on("picks")
@@ -429,4 +318,4 @@ def _reset_all() -> None:
     choice.clear()
     if st.session_state.get("list_kind") == list_kinds.GEMS:
         st.session_state.list_kind = list_kinds.TASTE
-    _reset_filters()
+    filters.reset()

@@ -69,7 +69,7 @@ def reach(url: str) -> Reach:
         return Reach.NETWORK if "." not in host or host.endswith((".local", ".lan", ".internal")) else Reach.EVERYBODY
     if address.is_loopback or address.is_unspecified:
         return Reach.COMPUTER
-    return Reach.NETWORK if address.is_private or address.is_link_local else Reach.EVERYBODY
+    return Reach.NETWORK if address.is_private else Reach.EVERYBODY
 
 
 def _show_picture(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList) -> None:

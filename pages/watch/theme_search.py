@@ -67,9 +67,8 @@ def panel(dataset_name: str) -> None:
         if not expander.open:
             return
         note = _(
-            "Describe what you would like to watch. You can also give a decade, for example. The search uses "
-            "titles, years, genres, languages, themes and people's "
-            "tags."
+            "Describe what you would like to watch. You can also give a decade, for example. The search uses titles, "
+            "years, genres, languages, themes and people's tags."
         )
         st.caption(note)
         text = st.text_input(
@@ -84,47 +83,44 @@ def panel(dataset_name: str) -> None:
 
 
 def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
-    """Render the matching films, each as a button that adds it, and a button for the "Watch later" list."""
+    """Render the matching films."""
     if not matches:
         st.caption(_("No tag, genre or title contains any of these words. Try other words."))
     browser.place_status(_("Films found: {n}.", n=len(matches)))
     keys = [f"near-{dataset.catalog.films[match.item].movie_id}" for match in matches]
-
-    def add(item: int, next_keys: list[str]) -> None:
-        session.add_film(item)
-        browser.focus_on(*next_keys, "theme")
-        st.rerun()  # the whole page, not only the fragment
-
-    def toggle_later(item: int, key: str) -> None:
-        session.toggle_later(item)
-        browser.focus_on(key)
-        st.rerun()
-
     with st.container(key="near", gap=None):
         for position, match in enumerate(matches):
-            film = dataset.catalog.films[match.item]
-            reason = _("already in your list") if match.item in visitor().current.films else ""
-            note = ", ".join(map(film_themes.display_tag_or_theme, match.reasons)) or format.display_genres(film.genres)
-            next_keys = keys[position + 1 :] + keys[:position]  # the added film is disabled and loses the focus
-            args = (match.item, next_keys)
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-                film_search.film_button(
-                    film, keys[position], icon="add", on_click=add, args=args, disabled_reason=reason, note=note
-                )
-                if not reason and match.item < dataset.n_items:  # an infrequent film cannot be recommended
-                    is_later, key = match.item in visitor().current.later, f"later-{film.movie_id}"
-                    label = _("Remove from “Watch later”") if is_later else _("Watch later")
-                    icon, hidden_label = f"bookmark_{'remove' if is_later else 'add'}", f"{label}: {film.label}"
-                    button(
-                        f"*{format.escape_markdown(hidden_label)}*",
-                        key,
-                        icon,
-                        toggle_later,
-                        match.item,
-                        key,
-                        type="tertiary",
-                        help=label,
-                    )
+                _show_match(dataset, match, keys[position], keys[position + 1 :] + keys[:position])
+
+
+def _show_match(dataset: Dataset, match: ThemeMatch, key: str, other_keys: list[str]) -> None:
+    """Render a film as a button that adds it, and a button for the "Watch later" list.
+
+    After a click, the added film is disabled, so the focus moves to the next of `other_keys`.
+    """
+    film, item = dataset.catalog.films[match.item], match.item
+    later_key, is_later = f"later-{film.movie_id}", item in visitor().current.later
+
+    def add() -> None:
+        session.add_film(item)
+        browser.focus_on(*other_keys, "theme")
+        st.rerun()  # the whole page, not only the fragment
+
+    def toggle_later() -> None:
+        session.toggle_later(item)
+        browser.focus_on(later_key)
+        st.rerun()
+
+    is_listed = item in visitor().current.films
+    reason = _("already in your list") if is_listed else ""
+    note = ", ".join(map(film_themes.display_tag_or_theme, match.reasons)) or format.display_genres(film.genres)
+    film_search.film_button(film, key, "add", add, (), reason, note)
+    if not is_listed and item < dataset.n_items:  # an infrequent film cannot be recommended
+        label = _("Remove from “Watch later”") if is_later else _("Watch later")
+        hidden_label = format.escape_markdown(f"{label}: {film.label}")
+        icon = "bookmark_remove" if is_later else "bookmark_add"
+        button(f"*{hidden_label}*", later_key, icon, toggle_later, type="tertiary", help=label)
 
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:

@@ -109,30 +109,33 @@ def summary(changes: list[RankChange], model: str) -> str:
 
 
 def table(changes: list[RankChange], catalog_films: list[Film]) -> str:
-    """Return an HTML list of the new recommendations, followed by the films that dropped out.
+    """Return an HTML list of the new recommendations, followed by the films that dropped out."""
+    rows = "".join(_row(film_change, catalog_films[film_change.item]) for film_change in changes)
+    return f'<ol class="nr-shifts">{rows}</ol>'
+
+
+def _row(film_change: RankChange, film: Film) -> str:
+    """Return a film with the change of its rank and probability.
 
     Green marks a rise, orange a fall. A film whose rank and probability changed in opposite directions has no colour.
     """
-    rank_rises, rank_falls = {Change.ENTERED, Change.ROSE}, {Change.FELL, Change.LEFT}
-    rows = ""
-    for film_change in changes:
-        change, before, after = film_change.change, film_change.before.probability, film_change.after.probability
-        text, css_class, percentages = _change_text(film_change), change.value, ""
-        if before is not None and after is not None:
-            before_text = format.precise_percent(before) if film_change.before.rank else "–"  # else it was watched
-            after_text = format.precise_percent(after) if film_change.after.rank else "–"
-            percentages = _("{before} → {after}", before=before_text, after=after_text)
-            if (change in rank_rises and after < before) or (change in rank_falls and after > before):
-                css_class = "mixed"  # not for an excluded film: its probability is 0
-                text += _(", but more likely") if after > before else _(", but less likely")
-        label = escape(catalog_films[film_change.item].label)
-        film_html = f'<b>{label}</b><span class="nr-quiet">{escape(text)}</span>'
-        rows += (
-            f'<li class="nr-line nr-{css_class}">'
-            f'<span class="nr-mark" aria-hidden="true">{ICONS[change]}</span>'
-            f'<span class="nr-text">{film_html}</span><span class="nr-figures">{escape(percentages)}</span></li>'
-        )
-    return f'<ol class="nr-shifts">{rows}</ol>'
+    change, before, after = film_change.change, film_change.before, film_change.after
+    text, css_class, percentages = _change_text(film_change), change.value, ""
+    if before.probability is not None and after.probability is not None:
+        before_text = format.precise_percent(before.probability) if before.rank else "–"  # no rank: the list has it
+        after_text = format.precise_percent(after.probability) if after.rank else "–"
+        percentages = _("{before} → {after}", before=before_text, after=after_text)
+        is_likelier, is_less_likely = after.probability > before.probability, after.probability < before.probability
+        if change in (Change.ENTERED, Change.ROSE) and is_less_likely:
+            css_class, text = "mixed", text + _(", but less likely")
+        if change in (Change.FELL, Change.LEFT) and is_likelier:
+            css_class, text = "mixed", text + _(", but more likely")
+    return (
+        f'<li class="nr-line nr-{css_class}">'
+        f'<span class="nr-mark" aria-hidden="true">{ICONS[change]}</span>'
+        f'<span class="nr-text"><b>{escape(film.label)}</b><span class="nr-quiet">{escape(text)}</span></span>'
+        f'<span class="nr-figures">{escape(percentages)}</span></li>'
+    )
 
 
 def _change_text(film_change: RankChange) -> str:

@@ -29,8 +29,12 @@ def opened(part, key=None, s="", variant="bert4rec", item=3):
     """The module `pages.<part>` for the films of a link; key: of what is to be open."""
     app = AppTest.from_function(script, kwargs={"part": part, "variant": variant, "item": item}, default_timeout=60)
     app.query_params["s"] = s
-    if key:
-        app.session_state[key] = True
+    return open_part(app, key) if key else app.run()
+
+
+def open_part(app, key):
+    """Open a popover or an expander of a page."""
+    app.session_state[key] = True
     return app.run()
 
 

@@ -12,12 +12,16 @@ def film(html):
 
 
 def watched(app):
-    films = app.session_state.visitor.current.films
-    return [film(html.value) for html in app.container(key="sequence").html] if films else []
+    return films_in(app, "sequence") if app.session_state.visitor.current.films else []
+
+
+def films_in(app, key):
+    """The titles of the cards or rows in a container."""
+    return [film(html.value) for html in app.container(key=key).html]
 
 
 def picks(app):
-    return [film(html.value) for html in app.container(key="picks").html]
+    return films_in(app, "picks")
 
 
 def said(app):

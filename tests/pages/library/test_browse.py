@@ -1,13 +1,12 @@
-import re
 from dataclasses import replace
-from html import unescape
 
 import pytest
 
 from pages.library import browse, filters
 from recsys.data.tags import Tags
 from tests.pages import world
-from tests.pages.reading import said
+from tests.pages.panel import open_part
+from tests.pages.reading import films_in, said
 from tests.pages.ui.test_url import query
 
 FILMS = len(world.TITLES)
@@ -15,7 +14,7 @@ FILMS = len(world.TITLES)
 
 def shown(app):
     """The titles on the shelf."""
-    return [unescape(re.search(r"<b>(.*?)</b>", html.value)[1]) for html in app.container(key="shelf").html]
+    return films_in(app, "shelf")
 
 
 def button(app, film):
@@ -23,8 +22,7 @@ def button(app, film):
 
 
 def opened(app):
-    app.session_state[filters.OPEN_KEY] = True
-    return app.run()
+    return open_part(app, filters.OPEN_KEY)
 
 
 def test_all_films_are_there_a_page_at_a_time_those_left_out_last(visit):

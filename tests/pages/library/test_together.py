@@ -1,6 +1,3 @@
-import re
-from html import unescape
-
 import pytest
 
 from pages.library import other_person, together
@@ -8,7 +5,8 @@ from pages.ui import cache, format, session
 from recsys.serving import group, history
 from recsys.serving.recommend import Request
 from tests.pages import world
-from tests.pages.reading import keys, picks, said
+from tests.pages.panel import open_part
+from tests.pages.reading import films_in, keys, picks, said, titles
 from tests.pages.ui.test_url import query
 
 LINK = {"library": "together", "with": "ml-latest-sample.8-9-10"}
@@ -16,7 +14,7 @@ LINK = {"library": "together", "with": "ml-latest-sample.8-9-10"}
 
 def offered(app):
     """The titles of the films for both."""
-    return [unescape(re.search(r"<b>(.*?)</b>", html.value)[1]) for html in app.container(key="together").html]
+    return films_in(app, "together")
 
 
 def test_two_with_the_same_films_are_offered_what_one_alone_is(visit):
@@ -34,8 +32,7 @@ def test_each_film_says_how_much_each_of_the_two_wants_it(visit):
     for who, standing in zip(("You", "Other person"), found[0].positions, strict=True):
         assert f">{who}</span>" in first
         assert f"{format.ordinal(standing.rank)}, {format.precise_percent(standing.probability)}" in first
-    watched = {world.TITLES[item][:-7] for item in (0, 1, 2, 7, 8, 9)}
-    assert not watched & set(offered(app))
+    assert not {*titles(0, 1, 2, 7, 8, 9)} & {*offered(app)}
 
 
 def test_the_rule_can_be_changed_and_a_link_keeps_it(visit):
@@ -52,7 +49,6 @@ def test_filters_of_the_library_hold_for_both(visit):
     horror = {title[:-7] for number, title in enumerate(world.TITLES) if number % 2}
     assert offered(app)
     assert set(offered(app)) <= horror
-    assert "No film is left for both of you." in said(visit("library", s="1-2-3", made="1800-1801", **LINK))
 
 
 @pytest.mark.parametrize("yours", [False, True])
@@ -70,21 +66,22 @@ def test_each_list_is_read_as_a_history_or_as_favourites(visit, monkeypatch, you
 
 def test_the_films_of_a_user_and_of_a_link_can_be_a_history(visit):
     app = visit("library", s="1-2", library="together", **{"with": "ml-latest-sample.8-9-10"})
-    assert not app.toggle(key="other_order").value
-    app.toggle(key="other_order").set_value(True).run()
+    assert not app.toggle(key="other_in_watch_order").value
+    app.toggle(key="other_in_watch_order").set_value(True).run()
     assert query(app)["with-order"] == "true"
     app.multiselect(key="other_films").set_value([]).run()
     assert "with-order" not in query(app)
     app.button(key="other-random").click().run()
-    assert app.toggle(key="other_order").value
-    app.session_state[other_person.LINK_POPOVER_KEY] = True
-    app.run()
+    assert app.toggle(key="other_in_watch_order").value
+    open_part(app, other_person.LINK_POPOVER_KEY)
     link = "http://localhost:8501/?data=ml-latest-sample&s=4-5"
     app.text_input(key="other_link").set_value(link).run()
-    assert not app.toggle(key="other_order").value
+    assert not app.toggle(key="other_in_watch_order").value
     app.text_input(key="other_link").set_value(f"{link}&order=true#top").run()
-    assert app.toggle(key="other_order").value
+    assert app.toggle(key="other_in_watch_order").value
     assert query(app)["with-order"] == "true"
+    app.switch_page("1_watch_next.py").run().switch_page("5_library.py").run()
+    assert app.toggle(key="other_in_watch_order").value
 
 
 def test_a_content_recommender_also_has_films_with_too_few_ratings(visit):
@@ -126,8 +123,7 @@ def test_they_can_be_a_real_person_at_random_or_by_number(visit):
     app = visit("library", s="1-2", library="together")
     app.button(key="other-random").click().run()
     assert offered(app)
-    app.session_state["other_person-open"] = True
-    app.run()
+    open_part(app, "other_person-open")
     app.number_input(key="other_person").set_value(7).run()
     app.button(key="take-other_person").click().run()
     assert app.session_state.other == group.format_list(
@@ -137,8 +133,7 @@ def test_they_can_be_a_real_person_at_random_or_by_number(visit):
 
 def test_a_link_is_pasted_and_what_is_none_is_said(visit):
     app = visit("library", s="1-2", library="together")
-    app.session_state[other_person.LINK_POPOVER_KEY] = True
-    app.run()
+    open_part(app, other_person.LINK_POPOVER_KEY)
     app.text_input(key="other_link").set_value("I have seen Heat").run()
     assert app.warning
     app.text_input(key="other_link").set_value("http://localhost:8501/?data=ml-latest-sample&s=4-5").run()

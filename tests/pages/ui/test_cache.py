@@ -5,7 +5,7 @@ import pytest
 
 from pages.library.filters import load_library
 from pages.ui import cache
-from pages.watch.import_dialog import matcher
+from pages.watch.import_review import matcher
 from recsys import checkpoints
 from recsys.data import film_details
 from recsys.data.split import LEAVE_ONE_OUT

@@ -34,9 +34,9 @@ def test_an_evening_is_as_long_as_is_asked_for(show):
     app = show(s="1-2-3")
     three = evening(app)
     for length in (5, 2):
-        app.get("button_group")[0].set_value(length).run()
+        app.button_group[0].set_value(length).run()
         assert len(set(evening(app))) == length
-    app.get("button_group")[0].set_value(3).run()
+    app.button_group[0].set_value(3).run()
     assert evening(app) == three
 
 
@@ -74,12 +74,9 @@ def test_another_list_gets_an_evening_of_its_own(show):
 
 
 def test_when_films_run_out_the_evening_says_so(show):
-    app = show(s="-".join(str(film + 1) for film in range(28)))
-    assert "Only 2 films are left to plan." in said(app)
-    app = show(s="-".join(str(film + 1) for film in range(29)))
-    assert "Only 1 film is left to plan." in said(app)
-    app = show(s="-".join(str(film + 1) for film in range(30)))
-    assert "There are no films left to plan." in said(app)
+    for n, text in ((28, "Only 2 films are left"), (29, "Only 1 film is left"), (30, "There are no films left")):
+        app = show(s="-".join(str(film + 1) for film in range(n)))
+        assert f"{text} to plan." in said(app)
     assert app.button(key="plan-add").disabled
 
 

@@ -4,18 +4,31 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.watch.predictions import FILTER_LABELS
+from pages.watch.filters import FILTER_LABELS
 from recsys.data.dataset import Catalog
 from recsys.serving import filters
 from recsys.serving.filters import Filters
 from tests.pages import world
+from tests.pages.panel import open_part
 from tests.pages.reading import keys, picks, said, titles, watched
+
+OF_1984 = next(number for number, title in enumerate(world.TITLES, 1) if "1984" in title)  # movie id
 
 
 def opened(app):
     """The app with the filters in sight."""
-    app.session_state.filters_open = True
-    return app.run()
+    return open_part(app, "filters_open")
+
+
+def choose(app, movie, option):
+    """Choose an option of the menu of a recommended film."""
+    next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click(option).run()
+    assert not app.exception
+
+
+def first_item(app):
+    """The item of the first recommended film."""
+    return world.TITLES.index(f"{picks(app)[0]} ({with_years(app)[0][1]})")
 
 
 def filters_label(app):
@@ -50,16 +63,14 @@ def with_years(app):
 
 
 def test_nothing_newer_than_the_last_film(visit):
-    last = next(place for place, title in enumerate(world.TITLES) if "1984" in title)
-    app = opened(visit(s=f"1-{last + 1}", order="true"))
+    app = opened(visit(s=f"1-{OF_1984}", order="true"))
     app.toggle(key="released_by_last_film").set_value(True).run()
     assert picks(app)
     assert all(int(year) <= 1984 for _, year in with_years(app))
 
 
 def test_favourites_in_no_order_have_no_filter_by_the_last_film(visit):
-    last = next(place for place, title in enumerate(world.TITLES) if "1984" in title)
-    app = opened(visit(s=f"1-{last + 1}", older="true"))
+    app = opened(visit(s=f"1-{OF_1984}", older="true"))
     assert "released_by_last_film" not in [toggle.key for toggle in app.toggle]
     assert any(int(year) > 1984 for _, year in with_years(app))
     app.toggle(key="hide_seen").set_value(False).run()
@@ -169,19 +180,13 @@ def test_the_offered_button_brings_films(visit, by_popularity, query, causes, la
     assert len(picks(app)) == n_films
 
 
-def refuse(app, movie):
-    next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click("not_interested").run()
-
-
 def test_a_film_that_is_not_for_me_leaves_and_can_be_taken_back(visit):
     app = visit(s="1-2-3")
-    before = picks(app)
-    item = world.TITLES.index(f"{before[0]} ({with_years(app)[0][1]})")
-    refuse(app, item + 1)
+    before, item = picks(app), first_item(app)
+    choose(app, item + 1, "not_interested")
     assert before[0] not in picks(app)  # and films like it rank lower
     assert watched(app) == titles(0, 1, 2)
-    app.session_state.unwanted_open = True
-    app.run().button(key=f"back-{item}").click().run()
+    open_part(app, "unwanted_open").button(key=f"back-{item}").click().run()
     assert picks(app) == before
     assert not [key for key in keys(app) if key.startswith("back-")]
 
@@ -189,47 +194,34 @@ def test_a_film_that_is_not_for_me_leaves_and_can_be_taken_back(visit):
 def test_the_filter_by_original_language_is_in_the_url(visit, monkeypatch):
     monkeypatch.setattr("recsys.serving.filters.original_languages", lambda name: {5: "fr", 6: "fr", 7: "ko"})
     app = visit(s="1-2-3", spoken="fr")
-    assert {*picks(app)} == {title[:-7] for title in (world.TITLES[4], world.TITLES[5])}
-    app.session_state.filters_open = True
-    menu = app.run().multiselect(key="languages")
+    assert {*picks(app)} == {*titles(4, 5)}
+    menu = open_part(app, "filters_open").multiselect(key="languages")
     assert menu.value == ["fr"]
     assert menu.options == ["English or unknown", "French", "Korean"]
     menu.set_value(["ko"]).run()
-    assert picks(app) == [world.TITLES[6][:-7]]
+    assert picks(app) == titles(6)
     assert app.query_params["spoken"] in ("ko", ["ko"])
-
-
-def choose(app, movie, option):
-    next(menu for menu in app.get("menu_button") if menu.key == f"more-{movie}").click(option).run()
-    assert not app.exception
-
-
-def first_item(app):
-    """The item of the first recommended film."""
-    return world.TITLES.index(f"{picks(app)[0]} ({with_years(app)[0][1]})")
 
 
 def test_a_film_that_was_seen_is_excluded_and_the_list_of_watched_films_stays(visit):
     app = visit(s="1-2-3")
-    before, item = picks(app), first_item(visit(s="1-2-3"))
+    before, item = picks(app), first_item(app)
     choose(app, item + 1, "watched_before")
     assert picks(app)[:9] == before[1:]
     assert watched(app) == titles(0, 1, 2)
     assert str(item + 1) in app.query_params["seen"]
-    app.session_state.seen_open = True
-    app.run().button(key=f"back-{item}").click().run()
+    open_part(app, "seen_open").button(key=f"back-{item}").click().run()
     assert picks(app) == before
     assert "seen" not in app.query_params
 
 
 def test_a_film_to_watch_later_stays_in_the_list_and_is_exported(visit):
     app = visit(s="1-2-3")
-    before, item = picks(app), first_item(visit(s="1-2-3"))
+    before, item = picks(app), first_item(app)
     choose(app, item + 1, "later")
     assert picks(app) == before
     assert app.session_state.visitor.current.later == (item,)
-    app.session_state.share = True
-    app.run()
+    open_part(app, "share")
     assert "Watch later, CSV" in [file.label for file in app.get("download_button")]
     choose(app, item + 1, "later")  # again: removes it
     assert app.session_state.visitor.current.later == ()
@@ -237,8 +229,7 @@ def test_a_film_to_watch_later_stays_in_the_list_and_is_exported(visit):
 
 def test_a_film_to_watch_later_can_be_added_as_watched(visit):
     app = visit(s="1-2-3", later="5")
-    app.session_state.later_open = True
-    app.run().button(key="watched-4").click().run()
+    open_part(app, "later_open").button(key="watched-4").click().run()
     assert watched(app) == titles(0, 1, 2, 4)
     assert app.session_state.visitor.current.later == ()
 
@@ -256,7 +247,7 @@ def test_a_film_has_one_mark(visit):
 def test_undo_covers_both_kinds_of_steps_in_order(visit):
     app = visit(s="1-2-3")
     before = picks(app)
-    refuse(app, 5)
+    choose(app, 5, "not_interested")
     app.button(key="remove-2").click().run()
     app.button(key="undo").click().run()
     assert (watched(app), app.session_state.visitor.current.not_interested) == (titles(0, 1, 2), (4,))
@@ -268,7 +259,7 @@ def test_undo_covers_both_kinds_of_steps_in_order(visit):
 def test_unwanted_films_go_along_to_another_data_set(visit):
     world.save(world.build("ml-latest-small", first_id=500))
     app = visit(s="1-2-3")
-    refuse(app, 5)
+    choose(app, 5, "not_interested")
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
     assert app.session_state.visitor.current.not_interested == (4,)
     assert world.TITLES[4][:-7] not in picks(app)
@@ -278,10 +269,7 @@ def test_a_real_viewer_replaces_the_list_and_undo_brings_it_back(visit):
     app = visit(s="1-2-3")
     state = app.session_state.visitor
     state.rng = np.random.default_rng(8)
-    assert "surprise" not in keys(app)  # one click alone does not replace what is there
-    app.session_state["surprise-open"] = True
-    app.run()
-    assert "This replaces the 3 films in your list" in said(app)
+    open_part(app, "surprise-open")
     app.button(key="surprise").click().run()
     first = watched(app)
     assert len(first) == 12
@@ -297,17 +285,10 @@ def test_a_real_viewer_replaces_the_list_and_undo_brings_it_back(visit):
     assert "A real person" not in said(app)
 
 
-def test_a_newcomer_may_take_a_real_viewer(visit):
-    app = visit()
-    app.button(key="surprise").click().run()
-    assert watched(app)
-
-
 def test_files_are_made_when_the_share_panel_is_opened(visit):
     app = visit(s="1-2-3")
     assert not app.get("download_button")
-    app.session_state.share = True
-    app.run()
+    open_part(app, "share")
     assert not app.exception
     assert [file.label for file in app.get("download_button")] == [
         "Save the picture",
@@ -325,7 +306,7 @@ def test_films_are_linked_where_their_ids_are_known(visit, home, view):
     movies = known.catalog.movies.assign(imdb_id="tt0114709", tmdb_id=pd.array([862] * 30, dtype="Int64"))
     world.save(replace(known, catalog=Catalog(movies, known.catalog.infrequent)))
     app = visit(data="ml-latest-small", s="1-2-3")
-    next(group for group in app.get("button_group") if group.key == "view").set_value(view).run()
+    app.button_group(key="view").set_value(view).run()
     html = app.container(key="picks").html[0].value
     assert 'href="https://www.imdb.com/title/tt0114709/" target="_blank" rel="noopener" aria-label="' in html
     assert "on TMDB, in a new tab" in html

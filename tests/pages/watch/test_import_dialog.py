@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from pages.watch import import_dialog
+from pages.watch import import_review
 from recsys.data.history_import import entries
 from tests.data.history_import import files
 from tests.pages import world
@@ -18,14 +18,14 @@ def script():
     import streamlit as st
 
     from pages.ui import cache, session
-    from pages.watch import import_dialog
+    from pages.watch import import_dialog, my_list
 
     session.load()
     dataset = cache.dataset("ml-latest-sample")
     now = session.resolve_films(dataset)
     session.sync_ratings(dataset, now)
     for film in now[-20:]:
-        st.caption(import_dialog.watch_note(dataset.catalog.films[film]))
+        st.caption(my_list.watch_note(dataset.catalog.films[film]))
     st.button("Undo", key="undo", on_click=session.undo)
     st.session_state.link = session.url_params()
     import_dialog.body(dataset, st.session_state.setdefault("importing", import_dialog.ImportState()))
@@ -114,11 +114,11 @@ def test_several_files_are_one_history_with_stars_and_rewatches(dialog):
 
 
 def test_headings_and_reasons_are_translated_but_not_what_files_say(monkeypatch):
-    monkeypatch.setattr(import_dialog, "_", str.upper)
+    monkeypatch.setattr(import_review, "_", str.upper)
     table = pd.DataFrame(
         [("Next", "no such film", "none")], columns=["in your files", "reason for leaving it out", "file"]
     )
-    shown = import_dialog.translate_table(table)
+    shown = import_review.translate_table(table)
     assert shown.iloc[0].tolist() == ["Next", "NO SUCH FILM", "none"]
     assert list(shown.columns) == ["IN YOUR FILES", "REASON FOR LEAVING IT OUT", "FILE"]
 

@@ -9,9 +9,11 @@ from pages.ui.visitor import ListState
 from pages.watch import last_films
 from recsys.serving import predictor
 from tests.pages import world
+from tests.pages.panel import open_part
 from tests.pages.reading import keys, said
 
 RARE = len(world.TITLES) + 1
+IN_ORDER = "1-2-3-4-5-6-7-8-9-10-11-12-13"  # in the order in which everybody watches the films
 
 
 def script():
@@ -28,8 +30,7 @@ def opened(home):
     def panel(s):
         app = AppTest.from_function(script, default_timeout=60)
         app.query_params["s"] = s
-        app.session_state["guessed-open"] = True
-        return app.run()
+        return open_part(app, "guessed-open")
 
     return panel
 
@@ -40,7 +41,7 @@ def rows(app):
 
 
 def test_only_recommenders_that_are_there_are_asked_and_nothing_is_fitted(opened, monkeypatch):
-    app = opened("1-2-3-4-5-6-7-8-9-10-11-12-13")
+    app = opened(IN_ORDER)
     available = recommenders.ready("ml-latest-sample")
     assert "bert4rec" in available
     assert "markov" not in available
@@ -53,7 +54,7 @@ def test_only_recommenders_that_are_there_are_asked_and_nothing_is_fitted(opened
 
 def test_numbers_and_names_are_in_the_language_of_the_visitor(opened):
     predictor.load("popular", world.build())
-    app = opened("1-2-3-4-5-6-7-8-9-10-11-12-13")
+    app = opened(IN_ORDER)
     app.session_state.lang = "uk"
     app.button(key="guess").click().run()
     assert not app.exception
@@ -64,12 +65,15 @@ def test_numbers_and_names_are_in_the_language_of_the_visitor(opened):
 def test_everybody_watches_in_this_order_so_a_chain_guesses_all_of_them(opened):
     for name in ("markov", "popular"):
         predictor.load(name, world.build())
-    app = opened("1-2-3-4-5-6-7-8-9-10-11-12-13")
+    app = opened(IN_ORDER)
     app.button(key="guess").click().run()
     hits, interval, ndcg, median_rank = rows(app)["Markov chain"]
     assert (hits, interval, ndcg) == ("10 of 10", "72% – 100%", "1.0000")
     assert median_rank.startswith("1 ")
     assert "had 10 of your last 10 films in" in said(app)
+    styles = app.table[0].proto.arrow_data.styler.styles
+    assert styles.count("linear-gradient") >= 2
+    assert f"{last_films.BAR_COLOUR} 72.2% 99.0%" in styles  # the bar of an interval, for 10 hits of 10
 
 
 def test_another_history_is_asked_about_anew(opened):
@@ -109,16 +113,6 @@ def test_films_that_nobody_can_recommend_are_not_asked_for(opened):
     assert not app.exception
     assert "Add a second film." in said(opened("1"))
     assert "Add a second film." in said(opened(""))
-
-
-def test_each_interval_has_a_bar(opened):
-    for name in ("markov", "popular"):
-        predictor.load(name, world.build())
-    app = opened("1-2-3-4-5-6-7-8-9-10-11-12-13")
-    app.button(key="guess").click().run()
-    styles = app.table[0].proto.arrow_data.styler.styles
-    assert styles.count("linear-gradient") >= 2
-    assert f"{last_films.BAR_COLOUR} 72.2% 99.0%" in styles  # 10 hits of 10
 
 
 def test_the_bar_has_a_line_at_the_share_of_hits():

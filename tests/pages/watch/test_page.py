@@ -8,6 +8,7 @@ from recsys.data.dataset import DataError
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 from tests.pages import world
+from tests.pages.panel import open_part
 from tests.pages.reading import keys, picks, said, titles, watched
 
 
@@ -37,11 +38,7 @@ def test_a_note_appears_if_similar_films_count_more_than_usual(visit, monkeypatc
 @pytest.mark.parametrize(
     ("trait", "language", "note"),
     [
-        (
-            "theme/time loop",
-            "en",
-            "Your films have a theme in common: time loop. Films like them rank higher than usual.",
-        ),
+        ("theme/time loop", "en", "theme in common: time loop. Films like them rank higher than usual."),
         ("theme/time loop", "uk", "У ваших фільмів спільна тема: часова петля. Схожі фільми стоять у списку вище"),
         ("director/Agnès Varda", "en", "Your films have a director in common: Agnès Varda."),
         ("language/fr", "en", "Your films have a language in common: French."),
@@ -159,11 +156,8 @@ def test_a_recommended_film_can_be_added(visit):
 def test_films_already_watched_come_back_when_asked_for(visit):
     app = visit(s="1-2-3")
     assert not {*picks(app)} & {*titles(0, 1, 2)}
-    for button in app.get("button_group"):
-        if button.key == "how_many":
-            button.set_value(20)
-    app.session_state.filters_open = True
-    app.run().toggle(key="hide_seen").set_value(False).run()
+    app.button_group(key="how_many").set_value(20)
+    open_part(app, "filters_open").toggle(key="hide_seen").set_value(False).run()
     assert {*picks(app)} & {*titles(0, 1, 2)}
 
 
@@ -268,7 +262,7 @@ def test_every_button_says_what_it_does(visit):
 
 
 def choose_kind(app, kind):
-    next(group for group in app.get("button_group") if group.key == "list_kind").set_value(kind).run()
+    app.button_group(key="list_kind").set_value(kind).run()
     assert not app.exception
 
 

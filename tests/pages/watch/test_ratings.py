@@ -2,6 +2,7 @@ import pytest
 
 from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS
 from tests.pages import world
+from tests.pages.panel import open_part
 from tests.pages.reading import picks, said, titles, watched
 
 
@@ -56,9 +57,8 @@ def test_thumbs_say_what_they_do_to_which_film(visit):
 
 def test_stars_are_there_for_whoever_wants_them(visit):
     app = visit(s="1-2")
-    app.session_state["ratings-open"] = True
-    app.run()
-    next(group for group in app.get("button_group") if group.key == "rate_by").set_value("stars").run()
+    open_part(app, "ratings-open")
+    app.button_group(key="rate_by").set_value("stars").run()
     assert not [button for button in app.button if button.key.startswith("like-")]
     stars = next(group for group in app.get("feedback") or app.get("button_group") if group.key == "stars-2")
     stars.set_value(0).run()
@@ -135,8 +135,7 @@ def test_undo_takes_back_a_rating_and_then_the_film_before_it(visit):
 
 def test_undo_brings_cleared_ratings_back(visit):
     app = visit(s="1-2-3", rated="1.5~2.1")
-    app.session_state["ratings-open"] = True
-    app.run()
+    open_part(app, "ratings-open")
     app.button(key="ratings-forget").click().run()
     assert app.session_state.rated == ""
     app.button(key="undo").click().run()

@@ -5,6 +5,7 @@ from streamlit.runtime.context import ContextProxy
 
 from pages.watch import share
 from pages.watch.share import REACH_TEXTS, Reach
+from tests.pages.panel import open_part
 from tests.pages.reading import said
 
 
@@ -32,8 +33,7 @@ def test_the_host_of_an_address_tells_who_can_open_it(url, reach):
 def test_what_is_said_of_the_link_is_true_of_the_address(visit, monkeypatch, url, wanted):
     monkeypatch.setattr(ContextProxy, "url", property(lambda _: url))
     app = visit(s="1-2-3")
-    app.session_state["share"] = True
-    app.run()
+    open_part(app, "share")
     assert url in said(app)
     assert [key for key, text in REACH_TEXTS.items() if text in said(app)] == [wanted]
 

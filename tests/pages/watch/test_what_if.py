@@ -35,7 +35,7 @@ def test_dropping_the_latest_film_shows_what_would_change_and_the_list_stays(sho
 
 def test_a_film_is_moved_and_the_change_made_real(show):
     app = show(s="1-2-3")
-    app.get("button_group")[0].set_value(what_if.MOVE).run()
+    app.button_group[0].set_value(what_if.MOVE).run()
     app.number_input[0].set_value(1).run()
     assert films(app) == "0 1 2"
     app.button(key="what-if-apply").click().run()
@@ -57,7 +57,7 @@ def test_a_removal_keeps_favourites_favourites_and_a_history_a_history(show):
 
 def test_the_same_position_is_no_change(show):
     app = show(s="1-2-3")
-    app.get("button_group")[0].set_value(what_if.MOVE).run()
+    app.button_group[0].set_value(what_if.MOVE).run()
     app.number_input[0].set_value(3).run()
     assert "The film is already at position 3." in said(app)
 
@@ -72,7 +72,7 @@ def test_an_only_film_can_be_dropped_and_an_empty_list_says_what_to_do(show):
 
 def test_a_recommender_that_does_not_mind_says_so(show):
     app = show(s="1-2-3", variant="popular")
-    app.get("button_group")[0].set_value(what_if.MOVE).run()
+    app.button_group[0].set_value(what_if.MOVE).run()
     assert "Most popular recommends the same 10 films in the same order." in said(app)
 
 
@@ -112,7 +112,7 @@ def test_nothing_is_green_whose_probability_falls():
 
 def test_a_list_that_did_not_change_is_counted_as_it_is(show):
     app = show(s="-".join(str(film + 1) for film in range(26)), variant="popular")  # of 30 films
-    app.get("button_group")[0].set_value(what_if.MOVE).run()
+    app.button_group[0].set_value(what_if.MOVE).run()
     assert "Most popular recommends the same 4 films in the same order." in said(app)
 
 
@@ -120,5 +120,5 @@ def test_films_of_favourites_in_no_order_cannot_be_moved(show, monkeypatch):
     assert len(show(s="1-2-3").get("button_group")[0].options) == 2
     monkeypatch.setattr("recsys.models.base.Model.ignores_order", True)
     app = show(s="1-2-3")
-    assert len(app.get("button_group")[0].options) == 1
+    assert len(app.button_group[0].options) == 1
     assert "Remove a film to see which recommendations change" in said(app)

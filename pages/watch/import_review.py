@@ -1,0 +1,204 @@
+"""The second half of the import dialog: the matches of the films of history files, and the button that imports them."""
+
+import math
+from dataclasses import dataclass, field
+
+import pandas as pd
+import streamlit as st
+
+from pages.ui import cache, charts, format, session
+from pages.ui.i18n import N_, _, ngettext
+from pages.ui.visitor import visitor
+from pages.watch import saved_history
+from recsys.data.dataset import Dataset
+from recsys.data.history_import.entries import Imported
+from recsys.serving import history_import
+from recsys.serving.film_matching import Matcher, MatchMethod
+from recsys.serving.history_import import Review, WatchedFilm
+
+UNCERTAIN_FILMS_PER_PAGE = 6
+MATCH_TEXTS = {
+    MatchMethod.ID: N_("{n:,} by ID"),
+    MatchMethod.TITLE_YEAR: N_("{n:,} by title and year"),
+    MatchMethod.NEXT_YEAR: N_("{n:,} by title; the year differs by one"),
+    MatchMethod.TITLE: N_("{n:,} by title alone"),
+}
+
+
+@dataclass
+class ReviewState:
+    """The matches of the current files, and the visitor's choices."""
+
+    choices: dict[str, int | None] = field(default_factory=dict)  # `ImportedFilm.key` → film number; None: no film
+    review: Review | None = None
+    basis: tuple[str, list[Imported]] | None = None  # name of the data set and content of the files of `review`
+
+
+@cache.cached_for_dataset()
+def matcher(name: str) -> Matcher:
+    """Return the film matcher of a data set."""
+    return Matcher(cache.dataset(name))
+
+
+def show(state: ReviewState, dataset: Dataset, parts: list[Imported], has_files: bool) -> None:
+    """Render a summary, the uncertain films, tables of all films, and the button that imports the matched films.
+
+    Args:
+        state: Receives the matches and the choices.
+        dataset: The data set.
+        parts: The content of the files, and the pasted titles, which have no dates.
+        has_files: Whether there are files. They replace the visitor's films. Pasted titles alone are added.
+    """
+    basis = (dataset.name, parts)
+    if state.review is None or state.basis != basis:
+        with st.spinner(_("Searching for your films")):
+            state.review = history_import.review_files(matcher(dataset.name), parts)
+        state.basis = basis
+    watched = state.review.watched(state.choices)
+    if watched:
+        _show_summary(state.review, watched, dataset, has_files)
+    elif state.review.films:
+        title = format.escape_markdown(cache.dataset_title(dataset.name))
+        text = _("None of these films is in {data}. Close this dialog and try another data set at the top.", data=title)
+        st.info(text, icon=":material/search_off:")
+    if state.review.unsure_positions:
+        _show_uncertain(state.review, state.choices, dataset)
+    _show_tables(state.review, state.choices, dataset)
+    if watched and has_files:
+        _show_import_button(state.review, state.choices, watched, dataset)
+    elif watched:
+        _show_add_button(watched)
+
+
+def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, has_files: bool) -> None:
+    """Show how many films are in the data set, how they were matched, and notes about undated and infrequent films."""
+    title = format.escape_markdown(cache.dataset_title(dataset.name))
+    text = ngettext(
+        "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
+    )
+    counts = review.count_methods()
+    methods = ", ".join(_(phrase, n=counts[method]) for method, phrase in MATCH_TEXTS.items() if counts[method])
+    st.markdown(f"{text}: {methods}." if methods else f"{text}.")
+    notes = []
+    if has_files and (n_undated := sum(not film.is_dated for film in watched)):
+        note = ngettext(
+            "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first if it has none.",
+            "{n:,} films have no watch date. They are sorted by the date of their rating, or come first if they "
+            "have none.",
+            n_undated,
+        )
+        notes.append(note)
+    if n_infrequent := sum(film.film >= dataset.n_items for film in watched):
+        note = ngettext(
+            "{n:,} film has too few ratings here. Content recommenders use it. Other recommenders use a similar film.",
+            "{n:,} films have too few ratings here. Content recommenders use them. Other recommenders use similar "
+            "films.",
+            n_infrequent,
+        )
+        notes.append(note)
+    if notes:
+        st.caption(" ".join(notes))
+
+
+def _show_uncertain(review: Review, choices: dict[str, int | None], dataset: Dataset) -> None:
+    """Render a menu of possible matches for each uncertain film, in pages."""
+    positions = review.unsure_positions  # in `review.films`
+    label = ngettext("Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(positions))
+
+    def label_match(number: int | None) -> str:
+        if number is None:
+            return _("None of these")
+        film = dataset.catalog.films[number]
+        # genres distinguish films of equal title and year
+        return f"{film.label} · {format.display_genres(film.genres)}"
+
+    def store_choice(film_key: str, widget_key: str) -> None:
+        choices[film_key] = st.session_state[widget_key]
+
+    with st.expander(label, icon=":material/rule:", expanded=True):
+        st.caption(_("Likely matches are already selected. Films with “None of these” are not imported."))
+        n_pages = math.ceil(len(positions) / UNCERTAIN_FILMS_PER_PAGE)
+        page = st.pagination(n_pages, key="check-page") if n_pages > 1 else 1
+        for position in positions[(page - 1) * UNCERTAIN_FILMS_PER_PAGE : page * UNCERTAIN_FILMS_PER_PAGE]:
+            film = review.films[position]
+            entry, key = film.entries[0], f"check-{film.key}"
+            origin = _("{file}, line {line}", file=format.escape_markdown(entry.file), line=entry.line)
+            options = [None, *review.matches[position].films]
+            st.selectbox(
+                f"{format.escape_markdown(film.name)} :small[:gray[· {origin}]]",
+                options,
+                index=options.index(review.film_number(position, choices)),
+                format_func=label_match,
+                key=key,
+                on_change=store_choice,
+                args=(film.key, key),
+            )
+
+
+def _show_tables(review: Review, choices: dict[str, int | None], dataset: Dataset) -> None:
+    """Render a table of the entries that are not imported, with a download, and a table of the matched films."""
+    rejected = review.rejected(choices)
+    accepted = review.accepted(choices, dataset.catalog.films)
+    if len(rejected):
+        label = ngettext("Not imported: {n:,} entry", "Not imported: {n:,} entries", len(rejected))
+        with st.expander(label, icon=":material/playlist_remove:"):
+            st.caption(_("Entries of your files that will not be in your list, each with the reason."))
+            st.dataframe(translate_table(rejected), hide_index=True)
+            charts.download_numbers(rejected, "not-taken")
+    if len(accepted):
+        with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
+            st.dataframe(translate_table(accepted), hide_index=True)
+
+
+def translate_table(table: pd.DataFrame) -> pd.DataFrame:
+    """Translate the headings of a table and the cells of TRANSLATED_COLUMNS. Other cells are names."""
+    columns = {name: table[name].map(_) for name in history_import.TRANSLATED_COLUMNS if name in table}
+    return table.assign(**columns).rename(columns=_)
+
+
+def _show_import_button(
+    review: Review, choices: dict[str, int | None], watched: list[WatchedFilm], dataset: Dataset
+) -> None:
+    """Render the button that imports the films, and the option to save the history in the browser."""
+    help_text = _(
+        "Saves titles, dates and stars in your browser, so that you can load them on your next visit. "
+        "The server keeps nothing. Do not use it on a shared computer."
+    )
+    save = st.toggle(_("Save this history in this browser"), key="keep-history", help=help_text)
+    if n_replaced := len(visitor().current.films):
+        note = ngettext(
+            "This replaces the film in your list. You can undo it.",
+            "This replaces the {n:,} films in your list. You can undo it.",
+            n_replaced,
+        )
+        st.caption(note)
+    label = ngettext("Import {n:,} film", "Import {n:,} films", len(watched))
+    if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
+        if save:
+            numbers = review.film_numbers(choices)
+            text = history_import.as_json(dataset.name, dataset.catalog, review.films, numbers)
+            saved_history.request_save(text, len(review.films))
+        _import(dataset, watched)
+        st.rerun()  # the whole page, which closes the dialog
+
+
+def _show_add_button(watched: list[WatchedFilm]) -> None:
+    """Render the button that adds the films of pasted titles to the visitor's films."""
+    label = ngettext("Add {n:,} film to your films", "Add {n:,} films to your films", len(watched))
+    if st.button(label, key="add-pasted", icon=":material/playlist_add:", type="primary"):
+        session.add_films([film.film for film in watched])
+        st.rerun()  # the whole page, which closes the dialog
+
+
+def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
+    """Replace the visitor's list by the imported films, with their stars and watch dates.
+
+    The list is a history if most films have a date.
+    """
+    watch_dates = {session.film_key(dataset.catalog.films[film.film]): film for film in watched}
+    has_known_order = sum(film.last_date is not None for film in watched) > len(watched) / 2
+    session.start_list([film.film for film in watched], has_known_order, watch_dates)
+    stars = {key: film.stars for key, film in watch_dates.items() if film.stars is not None}
+    visitor().ratings = visitor().ratings | stars  # a new dict, because `undo` restores the old one
+    if stars:
+        st.session_state.rate_by = "stars"
