@@ -141,7 +141,7 @@ def select_section(sections: list[str]) -> str:
 
 def show_protocol(view: EvaluationView) -> None:
     """Show the meaning of the protocol, the number of people, and a popover with all rules."""
-    rules = next(iter(data.documents(view).values()))["protocol"]  # of the best recommender
+    rules = data.protocol_rules(view)
     meaning = _(recsys_protocols.get_current_or_former(view.protocol).meaning)
     n_users = int(view.board["users"].iloc[0])
     st.caption(" ".join([meaning, *data_notes(view, rules), describe_users(n_users)]))
@@ -182,7 +182,7 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     protocol = recsys_protocols.get_current_or_former(view.protocol)
     if protocol.rules.get("users") == recsys_protocols.LEAVE_ONE_OUT_RULES["users"]:
         notes.append(_("People with fewer than three films are not tested. Their films are used for training only."))
-    if rules.get("order") in (recsys_protocols.TIE_RULES["drawn"], recsys_protocols.FORMER_DRAWN_ORDER):
+    if rules.get("order") == recsys_protocols.TIE_RULES["drawn"]:
         text = _("Films rated in the same second have no known order. All recommenders use the same random order.")
         notes.append(text)
     models_by_dataset: dict[str, list[str]] = {}  # title of a further data set → models that were trained on it

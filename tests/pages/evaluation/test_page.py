@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
@@ -283,8 +284,34 @@ def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured, or
         random_order,
     ):
         assert sentence in said(app)
-    assert f"**Order**: {order}" in said(app)
+    assert f"**Order**: {protocols.TIE_RULES['drawn']}" in said(app)
+    assert f"**People**: {protocols.FULL.rules['users']}" in said(app)
     assert random_order not in said(visit("evaluation", data="ml-1m"))
+
+
+def test_rules_in_former_words_are_translated(visit, measured):
+    former_rules = {"users": "users with at least 3 films", "repeats": "former words", "order": "former words"}
+    for variant in ("popular", "bert4rec"):
+        document = results.load("ml-1m", "popularity-100", variant)
+        document["protocol"] = {"name": "popularity-100", **former_rules, "sampled": 50, "withdrawn": "a former rule"}
+        results.write(document, results.ranks("ml-1m", "popularity-100", variant))
+    app = visit("evaluation", data="ml-1m", protocol="popularity-100", lang="uk")
+    catalog = i18n.translations("uk", "film")
+    for rule in (protocols.LEAVE_ONE_OUT_RULES["users"], protocols.REPEATS_RULE, protocols.TIE_RULES["file"]):
+        assert catalog.gettext(rule) != rule
+        assert catalog.gettext(rule) in said(app)
+    assert "former words" not in said(app)
+    assert f"**{catalog.gettext('Sampled films')}**: 50" in said(app)  # as it was measured
+    assert "a former rule" in said(app)
+
+
+def test_a_filter_of_an_own_data_set_is_no_rule_of_the_protocol(monkeypatch):
+    monkeypatch.setattr(page.data, "documents", lambda view: {"popular": {"protocol": rules}})
+    view = page.EvaluationView("shop", "full", pd.DataFrame())
+    rules = {"name": "full", "filter": protocols.OWN_FILTER_RULE, "users": "former words"}
+    assert page.data.protocol_rules(view) == rules | {"users": protocols.FULL.rules["users"]}
+    view = page.EvaluationView("shop", "withdrawn", pd.DataFrame())
+    assert page.data.protocol_rules(view) == rules
 
 
 def test_a_set_that_is_chosen_on_another_page_is_shown_next_and_a_choice_here_stays(visit, measured):
@@ -614,6 +641,11 @@ def test_studies_are_shown_where_there_are_any(visit, measured, home):
     assert chart(app)[0]["y"] == [0.25, 0.5]
     assert app.dataframe[0].value["n"].tolist() == [1, 2]
     assert "half" in said(app)
+    assert app.query_params["study"] == "order"
+    app = visit("evaluation", section="studies", study="order")
+    assert app.get_by_key("study").value == "order"
+    app = visit("evaluation", section="studies", study="half")  # damaged
+    assert app.get_by_key("study").value == "earlier"
 
 
 def test_a_damaged_result_is_named_and_the_others_are_shown(visit, measured):
