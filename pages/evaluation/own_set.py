@@ -20,6 +20,16 @@ HIT_RATE = "hr@10"
 EVALUATED_FIRST = ("popular", "item-knn")  # they are fast, so that results appear soon
 
 
+def show(view: EvaluationView) -> None:
+    """Show the button that evaluates recommenders, and a comparison with the most popular films.
+
+    There is no button for a protocol that is not the default of the data set, and on a public server.
+    """
+    if view.protocol == datasets.serving_split(view.dataset).protocol and not paths.is_public():
+        show_button(view.dataset, view.protocol, view.board["variant"].tolist())
+    compare_with_most_popular(view)
+
+
 def compare_with_most_popular(view: EvaluationView) -> None:
     """Show the hit rates of a recommender and of FALLBACK, if both have a result."""
     rows = view.board.set_index("variant")
@@ -39,12 +49,7 @@ def compare_with_most_popular(view: EvaluationView) -> None:
 
 
 def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
-    """Show a button that evaluates more recommenders, or its progress. evaluated: Recommenders with a result.
-
-    Show nothing for a public data set, for a protocol that is not the default of the data set, and on a public server.
-    """
-    if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
-        return
+    """Show a button that evaluates more recommenders, or its progress. evaluated: Recommenders with a result."""
     task = tasks.find(_task_name(dataset))
     if task and not task.is_finished:
         tasks.show_progress(

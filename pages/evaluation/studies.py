@@ -30,8 +30,6 @@ def show(studies: list[Study], dataset: str) -> None:
         name: f"{_(study.title)} · {cache.dataset_title(study.dataset)}" if study.dataset else _(study.title)
         for name, study in by_name.items()
     }
-    if st.session_state.get("study") not in titles:  # from a link, or chosen for another data set
-        st.session_state.pop("study", None)
     study = by_name[selectbox(_("Study"), titles, "study", width=480)]
     st.markdown(format.escape_markdown(_(study.question)))
     if study.papers:
