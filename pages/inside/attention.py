@@ -1,9 +1,7 @@
 """The section Attention: lines or a heat map for the visitor's films, and mean attention by distance."""
 
 from collections.abc import Sequence
-from functools import reduce
 from itertools import cycle
-from operator import add
 
 import numpy as np
 import pandas as pd
@@ -12,7 +10,7 @@ import streamlit as st
 
 from pages.inside import common
 from pages.inside.common import BARE_AXIS, LINE_COLOURS
-from pages.ui import cache, charts, errors, explanation, film_cards, recommenders, session
+from pages.ui import cache, charts, explanation, film_cards, recommenders
 from pages.ui.charts import GREY
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, ngettext, number
@@ -28,7 +26,6 @@ N_TOP_FILMS = 12  # films with the most attention
 MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels columns with positions in place of titles
 MAX_MAP_TOKENS = 31  # rows of the heat map: the newest tokens
 N_SAMPLED_USERS = 200
-CHUNK_USERS = 20  # users between two updates of the progress bar
 
 MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so only the heat map is offered
 N_OPACITY_LEVELS = 8  # different opacities of lines
@@ -37,10 +34,9 @@ HOVER_TOP_K = 4  # films in a hover text
 # chart of lines, with a row for each token
 MARGIN_PX = 90  # above and below the rows, together
 ROW_HEIGHT_PX = 34
+DISTANCE_CHART_HEIGHT_PX = 320
 
 
-@st.fragment
-@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show the attention of the visitor's films, the influence of each film, and the mean attention by distance."""
     text = _(
@@ -52,7 +48,6 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
         name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
         layer_and_head = st.container(horizontal=True, gap="medium", width="content")
-    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -255,7 +250,8 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
         label = ngettext("Compute for {n} person", "Compute for {n} people", n_users)
         st.button(label, key=f"average-{name}", icon=":material/groups:", on_click=requested.add, args=(name,))
         return
-    by_distance = attention_of_sample(predictor, n_users)
+    with st.spinner(ngettext("Reading the history of {n} person", "Reading the histories of {n} people", n_users)):
+        by_distance = _attention_by_distance(predictor)
     table = by_distance.table(layer, head)
     share = percent(float(table["attention"].iloc[0]))
     alt = _("Mean attention by distance. The latest film gets {share}.", share=share)
@@ -266,21 +262,10 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     charts.download_buttons(table, f"distance-{name}")
 
 
-def attention_of_sample(predictor: Predictor, n_users: int) -> DistanceAttention:
-    """Return the attention of sampled users by distance. Show a progress bar meanwhile."""
-    bar, chunks = st.progress(0.0), []
-    for start in range(0, n_users, CHUNK_USERS):
-        bar.progress(start / n_users, _("Reading histories: {done} of {all}", done=start, all=n_users))
-        chunks.append(_attention_of_chunk(predictor, start))
-    bar.empty()
-    return reduce(add, chunks)
-
-
-@cache.cached_for_predictor(max_entries=100)
-def _attention_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
-    """Return the attention of CHUNK_USERS sampled users by distance, from the user `start` on."""
-    histories = attention.sample_histories(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK_USERS]
-    return attention.attention_by_distance(predictor, histories)
+@cache.cached_for_predictor(max_entries=12)
+def _attention_by_distance(predictor: Predictor) -> DistanceAttention:
+    """Return the attention of sampled users by distance. This takes two seconds on two cores."""
+    return attention.attention_by_distance(predictor, attention.sample_histories(predictor.dataset, N_SAMPLED_USERS))
 
 
 def distance_chart(by_distance: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
@@ -299,7 +284,7 @@ def distance_chart(by_distance: DistanceAttention, layer: int | None, head: int 
         marker = {"size": 5, "color": colour}
         figure.add_scatter(x=table["distance"], y=table["attention"], name=name, mode="lines+markers", marker=marker)
     figure.update_traces(hovertemplate="%{x}: %{y:.1%}")
-    common.legend_on_top(figure, height=320)
+    charts.set_layout(figure, DISTANCE_CHART_HEIGHT_PX).update_layout(showlegend=True)
     figure.update_yaxes(title=_("Mean attention"), tickformat=".0%", rangemode="tozero")
     x_range = [0.5, attention.MAX_DISTANCE + 0.5]
     return figure.update_xaxes(title=_("Films before the next film"), range=x_range, zeroline=False)

@@ -103,12 +103,6 @@ def plot(figure: go.Figure, alt: str, key: str) -> None:
     st.plotly_chart(localize_chart(figure), alt=alt, config={"displayModeBar": False}, key=key)
 
 
-def legend_on_top(figure: go.Figure, height: int) -> go.Figure:
-    """Put the legend above a chart."""
-    figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 30, "b": 0}, showlegend=True)
-    return figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
-
-
 def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray, **options: Any) -> go.Figure:
     """Return a heat map with the first row on top. options: Further arguments of `go.Heatmap`."""
     options = {"colorscale": AMOUNT_SCALE, "showscale": False} | options
@@ -184,7 +178,5 @@ def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key:
     """Show a menu of the recommenders whose model has a capability. Labels mark untrained recommenders."""
     labels = recommenders.menu_labels(dataset.name)
     capable = {name: labels[name] for name in recommenders_with(capability)}
-    if st.session_state.get(key) not in capable:  # from a link
-        st.session_state.pop(key, None)
     recommenders.preserve_widget_value(key)
     return selectbox(_("Recommender"), capable, key, width=width)

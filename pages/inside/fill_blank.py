@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.inside import common
-from pages.ui import charts, errors, film_cards, recommenders, session
+from pages.ui import charts, film_cards, recommenders
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, count, ngettext
 from recsys.data.dataset import Dataset
@@ -22,8 +22,6 @@ MAX_WHOLE_SEQUENCE = 14  # a longer sequence is abbreviated
 N_CONTEXT_FILMS = 3  # on each side of a mask in an abbreviated sequence
 
 
-@st.fragment
-@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show the menus of masks, the sequence with its masks, and the predicted films for each mask."""
     text = _(
@@ -33,7 +31,6 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     )
     st.markdown(text)
     name = common.choose_recommender(lambda model: model.can_fill_masks, dataset, "filling_blanks")
-    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return

@@ -44,7 +44,7 @@ STEPS = (
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the menus and the chosen step. This is not a fragment, so that main.py writes the step to the URL."""
+    """Show the menus and the chosen step."""
     predictor = recommenders.predictor(choose_network(dataset.name), dataset)
     if predictor is None:
         return
@@ -75,8 +75,6 @@ def choose_network(dataset_name: str) -> str:
     names = [default, *(name for name in others if name in ready)]
     if len(names) == 1:
         return default
-    if st.session_state.get(NETWORK_KEY) not in names:  # chosen for another data set
-        st.session_state.pop(NETWORK_KEY, None)
     labels = recommenders.menu_labels(dataset_name)
     help_text = _(
         "Our network, our network with better training and a memory (counts of films that follow each other or that "

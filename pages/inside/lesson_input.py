@@ -21,6 +21,7 @@ MAX_DISTANCE = 15  # in films, in each direction of the chart of the position bi
 # heat map with a row for each token
 MARGIN_PX = 70  # above and below the rows, together
 ROW_HEIGHT_PX = 22
+FACTORS_CHART_HEIGHT_PX = 360
 PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, text about the paper, about this network
     "relative_bias": (
         N_("Order"),
@@ -280,6 +281,6 @@ def factors_chart(table: pd.DataFrame) -> go.Figure:
     for index, name in enumerate(table.columns):
         line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": dashes[index // 2 % len(dashes)]}
         figure.add_scatter(x=table.index, y=table[name], name=name, mode="lines", line=line, hovertemplate="%{y:.2f}")
-    common.legend_on_top(figure, height=360).update_layout(hovermode="x unified")
+    charts.set_layout(figure, FACTORS_CHART_HEIGHT_PX).update_layout(showlegend=True, hovermode="x unified")
     figure.update_xaxes(title=charts.wrap_title(str(table.index.name)), zeroline=False)
     return figure.update_yaxes(title=_("Factor on attention"), rangemode="tozero")

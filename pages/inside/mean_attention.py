@@ -9,7 +9,7 @@ import streamlit as st
 
 from pages.inside import common
 from pages.inside.common import BARE_AXIS, SIGNED_SCALE, translucent
-from pages.ui import cache, charts, errors, recommenders, session
+from pages.ui import cache, charts, recommenders
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
@@ -32,12 +32,9 @@ PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays reada
 ]
 
 
-@st.fragment
-@errors.show_errors()
 def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     """Show the mean attention by position and by genre. The films of the visitor are not used."""
     name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
-    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
