@@ -16,7 +16,7 @@ from pages.ui import cache, charts, errors, format, page, recommenders, session
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, count, ngettext
 from pages.ui.visitor import visitor
-from pages.ui.widgets import button
+from pages.ui.widgets import button, selectbox
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition
@@ -43,13 +43,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
         st.info(text, icon=":material/playlist_add:")
         return
     labels = {position: dataset.catalog.films[films[position]].label for position in positions}
-    position = st.selectbox(
-        _("Hide this film"),
-        positions,
-        format_func=labels.__getitem__,
-        key=f"hide-among-{len(films)}-{films[-1]}",
-        width=420,
-    )
+    position = selectbox(_("Hide this film"), labels, f"hide-among-{len(films)}-{films[-1]}", width=420)
     page.show_titles(dataset, films[:position], _("Input"))
     st.caption(_("Each recommender gets only the films before the hidden film in your list."))
     question = (dataset.fingerprint, films, visitor().current.in_watch_order, position)
@@ -101,17 +95,13 @@ def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> N
         for name in cache.all_recommenders()
         if name not in selected and name not in test.asked and recommenders.can_answer(name, dataset.name)
     ]
-
-    def set_running(is_running: bool) -> None:
-        test.is_running = is_running
-
     if test.is_running:
-        button(_("Stop"), "stop_trying", "stop", set_running, False)
+        button(_("Stop"), "stop_trying", "stop", setattr, test, "is_running", False)
         ask_in_turn(dataset, test, remaining)
     elif remaining:
         label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(remaining))
         help_text = _("All recommenders that are ready or can be prepared within seconds. Each is prepared only once.")
-        button(label, "try_all", "groups", set_running, True, help=help_text)
+        button(label, "try_all", "groups", setattr, test, "is_running", True, help=help_text)
 
 
 def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) -> None:

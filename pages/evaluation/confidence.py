@@ -140,10 +140,8 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     st.caption(text)
     if protocols.get_current_or_former(view.protocol).splitting != serving_protocol.splitting:
         text = _(
-            (
-                "This section uses the protocol “{protocol}”, because the recommenders for {data} in this app were "
-                "trained for it."
-            ),
+            "This section uses the protocol “{protocol}”, because the recommenders for {data} in this app were "
+            "trained for it.",
             data=dataset_title,
             protocol=data.protocol_title(serving_protocol.name),
         )

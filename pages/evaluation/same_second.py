@@ -121,12 +121,11 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
     }
     alt = _("NDCG@10 of two recommenders with and without the score, in file order and in random order")
     st.dataframe(localize_table(table), hide_index=True, column_config=titles, alt=alt)
-    st.caption(
-        _(
-            "Here, the random order was drawn once. Some results below are means over several draws, so they differ "
-            "slightly."
-        )
+    text = _(
+        "Here, the random order was drawn once. Some results below are means over several draws, so they differ "
+        "slightly."
     )
+    st.caption(text)
 
 
 def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
@@ -141,14 +140,10 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
     )
     st.markdown(format.escape_markdown(text))
     alt = ngettext(
-        (
-            "NDCG@10 of {n} recommender when films rated in the same second are in file order and when they are in "
-            "random order"
-        ),
-        (
-            "NDCG@10 of {n} recommenders when films rated in the same second are in file order and when they are in "
-            "random order"
-        ),
+        "NDCG@10 of {n} recommender when films rated in the same second are in file order and when they are in "
+        "random order",
+        "NDCG@10 of {n} recommenders when films rated in the same second are in file order and when they are in "
+        "random order",
         len(table),
     )
     show_chart(plot_both_orders(table), alt, table, f"untied-{dataset}")

@@ -1,7 +1,5 @@
 """The section Mean attention: attention of sampled users by position and by genre, as in the papers."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -103,12 +101,10 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
                 highest = percent(by_position.weights[layer, head].max())
                 st.caption(_("up to {share} · {inside} inside", share=highest, inside=percent(shares.sum())))
                 common.plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
-    st.caption(
-        _(
-            "“Inside” is the share of the framed row's attention that stays within the chart. The rest goes to "
-            "older films."
-        )
+    text = _(
+        "“Inside” is the share of the framed row's attention that stays within the chart. The rest goes to older films."
     )
+    st.caption(text)
     common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
     charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}")
 
@@ -145,9 +141,8 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
         "ticktext": [by_position.labels[tick] for tick in ticks],
         "tickfont": {"size": 11},
     }
-    figure.update_xaxes(
-        **axis, tickangle=0, title=_("Distance (films back)"), ticklabeloverflow="allow"
-    )  # [mask] is wide
+    x_title = _("Distance (films back)")
+    figure.update_xaxes(**axis, tickangle=0, title=x_title, ticklabeloverflow="allow")  # the label [mask] is wide
     figure.update_yaxes(**axis)
     return figure.update_layout(margin={"r": 14, "t": 4})
 
@@ -249,15 +244,7 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
         else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.ratio, low=row.low, high=row.high)
         for row in table.itertuples()
     ]
-    cells: dict[str, Any] = {"colorscale": SIGNED_SCALE}
-    if has_cell_text:
-        cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["ratio"]]
-        cells = {
-            "colorscale": PALE_SCALE,
-            "text": np.array(cell_texts, object).reshape(n, n),
-            "texttemplate": "%{text}",
-            "textfont": {"color": "white" if is_dark else "black"},
-        }
+    cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["ratio"]]
     hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
     figure = common.heat_map(
         table["colour"].to_numpy().reshape(n, n),
@@ -270,7 +257,10 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
         zmax=scale_end,
         xgap=2,
         ygap=2,
-        **cells,
+        colorscale=PALE_SCALE if has_cell_text else SIGNED_SCALE,
+        text=np.array(cell_texts, object).reshape(n, n),
+        texttemplate="%{text}" if has_cell_text else None,
+        textfont={"color": "white" if is_dark else "black"},
     )
     is_wide = n <= 4
     lines = [name.replace(" ", "<br>") if is_wide else name for name in names]  # else they overlap on a phone
