@@ -15,7 +15,7 @@ from pages.ui.charts import GREY
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, ngettext, number
 from pages.ui.url import CHART_TYPES
-from pages.ui.widgets import segmented_control, translated
+from pages.ui.widgets import segmented_control, selectbox, translated
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.attention import Attention, DistanceAttention
@@ -54,7 +54,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     result = attention.attention(predictor, films)
     n_layers, n_heads = result.weights.shape[:2]
     with layer_and_head:
-        layer, head = common.choose_index("layer", n_layers), common.choose_index("head", n_heads)
+        layer, head = common.choose_index_or_all("layer", n_layers), common.choose_index_or_all("head", n_heads)
     chart_column, film_column = st.columns([5, 3], gap="large")
     top_films = attention.most_attended(result, layer, head, N_TOP_FILMS)
     max_weight = top_films[0][1]
@@ -86,36 +86,16 @@ def show_attention(
     """Show the attention as lines or as a heat map. top_films: `attention.most_attended`."""
     n_films = int(result.is_film.sum())
     is_short = n_films <= MAX_LINE_FILMS
-    position, weight = top_films[0]
-    fields = {"model": cache.recommender_title(predictor), "film": result.labels[position], "share": percent(weight)}
     chart_type = "heat-map"
     if is_short:
         labels = translated(CHART_TYPES)
         chart_type = segmented_control(_("Chart"), labels, "attention_drawn", label_visibility="collapsed")
+    position, weight = top_films[0]
+    fields = {"model": cache.recommender_title(predictor), "film": result.labels[position], "share": percent(weight)}
     if chart_type == "lines":
-        text = _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
-        masked_text = _("Your next film is predicted from `[mask]`.")
-        causal_text = _("Your next film is predicted from your latest film. Films do not attend to later films.")
-        alt = _(
-            "Lines from each of your films to the films it attends to in {model}. The position that predicts the next "
-            "film attends most to {film}, with {share}.",
-            **fields,
-        )
+        show_lines(result, layer, head, fields)
     else:
-        text = _("Each row attends to the columns. Stronger colours mean more attention.")
-        masked_text = _("Your next film is predicted from the framed row, `[mask]`.")
-        causal_text = _(
-            "Your next film is predicted from the framed row, your latest film. Films do not attend to later films."
-        )
-        alt = _(
-            "Attention between your films in {model}. The row that predicts the next film attends most to {film}.",
-            **fields,
-        )
-    st.caption(f"{text} {masked_text if result.ends_with_mask else causal_text}")
-    if chart_type == "lines":
-        show_lines(result, layer, head, alt)
-    else:
-        common.plot(token_map(result, layer, head), alt, "heat")
+        show_heat_map(result, layer, head, fields)
     # with positions, because a film can be in the list twice: as itself and as a substitute
     positions = [f"{n}. {label}" for n, label in enumerate(result.labels, 1)]
     table = pd.DataFrame(result.view(layer, head), positions, positions)
@@ -129,6 +109,20 @@ def show_attention(
         text = _("The chart shows the latest {n} of {all} films. The model reads all of them.", n=n_shown, all=n_films)
         st.caption(text)
     charts.download_buttons(table, f"attention-{common.file_name(predictor)}", index=True)
+
+
+def show_heat_map(result: Attention, layer: int | None, head: int | None, fields: dict[str, str]) -> None:
+    """Show the heat map with a caption. fields: Values of the placeholders of its description."""
+    text = _("Each row attends to the columns. Stronger colours mean more attention.")
+    masked_text = _("Your next film is predicted from the framed row, `[mask]`.")
+    causal_text = _(
+        "Your next film is predicted from the framed row, your latest film. Films do not attend to later films."
+    )
+    st.caption(f"{text} {masked_text if result.ends_with_mask else causal_text}")
+    alt = _(
+        "Attention between your films in {model}. The row that predicts the next film attends most to {film}.", **fields
+    )
+    common.plot(token_map(result, layer, head), alt, "heat")
 
 
 def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figure:
@@ -151,16 +145,23 @@ def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figu
     return figure
 
 
-def show_lines(result: Attention, layer: int | None, head: int | None, alt: str) -> None:
-    """Show a menu of positions, and the lines from the chosen position or from all positions."""
-    n = len(result.tokens)
-    position = st.selectbox(
-        _("Lines from"),
-        [None, *range(n - 1, -1, -1)],
-        format_func=lambda index: _("all positions") if index is None else f"{index + 1}. {result.labels[index]}",
-        key=f"lines-from-{n}",
-        width=300,
+def show_lines(result: Attention, layer: int | None, head: int | None, fields: dict[str, str]) -> None:
+    """Show a menu of positions, and the lines from the chosen position or from all positions.
+
+    fields: Values of the placeholders of the description.
+    """
+    text = _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
+    masked_text = _("Your next film is predicted from `[mask]`.")
+    causal_text = _("Your next film is predicted from your latest film. Films do not attend to later films.")
+    st.caption(f"{text} {masked_text if result.ends_with_mask else causal_text}")
+    alt = _(
+        "Lines from each of your films to the films it attends to in {model}. The position that predicts the next "
+        "film attends most to {film}, with {share}.",
+        **fields,
     )
+    n = len(result.tokens)
+    labels = {index: f"{index + 1}. {result.labels[index]}" for index in range(n - 1, -1, -1)}  # newest first
+    position = selectbox(_("Lines from"), {None: _("all positions")} | labels, f"lines-from-{n}", width=300)
     heads = list(range(result.weights.shape[1])) if head is None else [head]
     common.plot(lines_chart(result, layer, heads, range(n) if position is None else [position]), alt, "lines")
 

@@ -159,7 +159,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         genres = choose_genres(by_genre)
         st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
-        head = common.choose_index("head", n_heads)
+        head = common.choose_index_or_all("head", n_heads)
     if len(genres) < 2:
         st.info(_("Choose at least two genres."))
         return
