@@ -216,49 +216,57 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
 
 def order(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe how the network gets the order of the films: by position embeddings or by a position bias."""
-    steps, slopes = lesson.steps, lesson.steps.layers.slopes
     st.markdown(_("So far the network does not know the order of your films."))
-    if steps.positions is not None:
-        first_number = (-1, 0)  # index of the first number of [mask], the last row
-        text = _(
-            "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
-            "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
-            "{position:+.2f} for its position, the sum is {sum:+.2f}.",
-            film=float(steps.embeddings[first_number]),
-            position=float(steps.positions[first_number]),
-            sum=float(steps.input[first_number]),
-        )
-        st.markdown(text)
-        st.latex(input_formula(lesson))
-        with example:
-            alt = _("Embeddings of the latest positions, as colours")
-            common.plot(numbers_chart(steps.positions, steps.attention.labels), alt, "positions")
-    if slopes is not None:
-        text = _(
-            "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** "
-            "instead: the attention between two films depends on the distance between them."
-        )
-        st.markdown(text)
-        st.latex(r"b_h(i, j) = -s_h \cdot \log(1 + |i - j|)")
-        st.latex(r"e^{\,b_h(i,j)} = (1 + |i - j|)^{-s_h}")
-        table = attention_factors(slopes)
-        steepest = table.loc[-1].idxmin()  # name of the head
-        previous, tenth = table.loc[[-1, -10], steepest]
-        text = _(
-            "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films "
-            "and one for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the "
-            "steepest slope for earlier films: its factor is {previous:.2f} for the previous film and {tenth:.2f} "
-            "for the tenth.",
-            steepest=steepest,
-            previous=previous,
-            tenth=tenth,
-        )
-        st.markdown(text)
-        title = _("Factor on attention by distance in films, for each head")
-        with example:
-            common.plot(factors_chart(table), title, "order")
-            rows = table.loc[[-10, -5, -2, -1, 0, 1, 2, 5, 10]]
-            common.table_expander(rows.map(lambda value: number(value, ".2f")), title, "order")
+    if lesson.steps.positions is not None:
+        show_position_embeddings(lesson, lesson.steps.positions, example)
+    if lesson.steps.layers.slopes is not None:
+        show_position_bias(lesson.steps.layers.slopes, example)
+
+
+def show_position_embeddings(lesson: Lesson, positions: np.ndarray, example: DeltaGenerator) -> None:
+    """Describe the position embeddings (T, D), and show them as colours."""
+    steps = lesson.steps
+    first_number = (-1, 0)  # index of the first number of [mask], the last row
+    text = _(
+        "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. In the "
+        "chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With {position:+.2f} for its "
+        "position, the sum is {sum:+.2f}.",
+        film=float(steps.embeddings[first_number]),
+        position=float(positions[first_number]),
+        sum=float(steps.input[first_number]),
+    )
+    st.markdown(text)
+    st.latex(input_formula(lesson))
+    alt = _("Embeddings of the latest positions, as colours")
+    with example:
+        common.plot(numbers_chart(positions, steps.attention.labels), alt, "positions")
+
+
+def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:
+    """Describe the position bias, and plot its effect on attention. slopes: See `attention_factors`."""
+    text = _(
+        "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** instead: "
+        "the attention between two films depends on the distance between them."
+    )
+    st.markdown(text)
+    st.latex(r"b_h(i, j) = -s_h \cdot \log(1 + |i - j|)")
+    st.latex(r"e^{\,b_h(i,j)} = (1 + |i - j|)^{-s_h}")
+    table = attention_factors(slopes)
+    steepest = table.loc[-1].idxmin()  # name of the head
+    text = _(
+        "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films and one "
+        "for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the steepest slope for "
+        "earlier films: its factor is {previous:.2f} for the previous film and {tenth:.2f} for the tenth.",
+        steepest=steepest,
+        previous=table.loc[-1, steepest],
+        tenth=table.loc[-10, steepest],
+    )
+    st.markdown(text)
+    title = _("Factor on attention by distance in films, for each head")
+    with example:
+        common.plot(factors_chart(table), title, "order")
+        rows = table.loc[[-10, -5, -2, -1, 0, 1, 2, 5, 10]]
+        common.table_expander(rows.map(lambda value: number(value, ".2f")), title, "order")
 
 
 def attention_factors(slopes: np.ndarray) -> pd.DataFrame:

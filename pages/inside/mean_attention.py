@@ -83,30 +83,35 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     by_head = attention_of_last_position(by_position)
     with st.grid(MAX_COLUMNS, min_column_width=230):
         for layer, head in np.ndindex(by_position.weights.shape[:2]):
-            name = common.head_name(layer, head)
-            shares = by_head[name].drop(_("older"))
-            alt = ngettext(
-                "Mean attention of the latest {n} position in {model}, {head}. The position that predicts the next "
-                "film attends most to {position}, with {share}.",
-                "Mean attention between the latest {n} positions in {model}, {head}. The position that predicts the "
-                "next film attends most to {position}, with {share}.",
-                n,
-                model=cache.recommender_title(predictor),
-                head=name,
-                position=position_label(str(shares.idxmax())),
-                share=percent(shares.max()),
-            )
             with st.container(gap="xsmall"):
-                st.markdown(f"**{name}**")
-                highest = percent(by_position.weights[layer, head].max())
-                st.caption(_("up to {share} · {inside} inside", share=highest, inside=percent(shares.sum())))
-                common.plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
+                show_head(predictor, by_position, by_head, layer, head)
     text = _(
         "“Inside” is the share of the framed row's attention that stays within the chart. The rest goes to older films."
     )
     st.caption(text)
     common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
     charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}")
+
+
+def show_head(predictor: Predictor, by_position: MeanAttention, by_head: pd.DataFrame, layer: int, head: int) -> None:
+    """Show a heat map of positions for one head. by_head: `attention_of_last_position`."""
+    name = common.head_name(layer, head)
+    shares = by_head[name].drop(_("older"))
+    alt = ngettext(
+        "Mean attention of the latest {n} position in {model}, {head}. The position that predicts the next film "
+        "attends most to {position}, with {share}.",
+        "Mean attention between the latest {n} positions in {model}, {head}. The position that predicts the next film "
+        "attends most to {position}, with {share}.",
+        by_position.n_tokens,
+        model=cache.recommender_title(predictor),
+        head=name,
+        position=position_label(str(shares.idxmax())),
+        share=percent(shares.max()),
+    )
+    st.markdown(f"**{name}**")
+    highest = percent(by_position.weights[layer, head].max())
+    st.caption(_("up to {share} · {inside} inside", share=highest, inside=percent(shares.sum())))
+    common.plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
 
 
 def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
@@ -169,20 +174,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     with st.grid(2, min_column_width=300):
         for layer, rows in table.groupby("layer"):
             with st.container():
-                name = _("Layer {n}", n=layer)
-                st.subheader(name)
-                within_genre = rows["from"] == rows["to"]
-                alt = _(
-                    "Attention between genres in {layer} of {model}, relative to distance alone. Median within a "
-                    "genre: {same:.2f}×. Median between genres: {other:.2f}×.",
-                    layer=name,
-                    model=cache.recommender_title(predictor),
-                    same=rows.loc[within_genre, "ratio"].median(),
-                    other=rows.loc[~within_genre, "ratio"].median(),
-                )
-                common.plot(genre_chart(rows, scale_end, st.context.theme.type == "dark"), alt, f"genres-{layer - 1}")
-                title = _("attention between genres in {layer}", layer=name)
-                common.table_expander(ratio_table(rows), title, f"genres-{layer - 1}")
+                show_layer(predictor, rows, int(layer), scale_end)
     text = _(
         "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
         "watched such a pair. Based on the latest {n} positions. From the second layer on, a position also contains "
@@ -192,6 +184,24 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     )
     st.caption(text)
     charts.download_buttons(table.drop(columns="colour"), f"genre-attention-{common.file_name(predictor)}")
+
+
+def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end: float) -> None:
+    """Show a heat map of genres for one layer, from 1, and its numbers. See `genre_chart`."""
+    name = _("Layer {n}", n=layer)
+    st.subheader(name)
+    within_genre = table["from"] == table["to"]
+    alt = _(
+        "Attention between genres in {layer} of {model}, relative to distance alone. Median within a genre: "
+        "{same:.2f}×. Median between genres: {other:.2f}×.",
+        layer=name,
+        model=cache.recommender_title(predictor),
+        same=table.loc[within_genre, "ratio"].median(),
+        other=table.loc[~within_genre, "ratio"].median(),
+    )
+    common.plot(genre_chart(table, scale_end, st.context.theme.type == "dark"), alt, f"genres-{layer}")
+    title = _("attention between genres in {layer}", layer=name)
+    common.table_expander(ratio_table(table), title, f"genres-{layer}")
 
 
 def choose_genres(by_genre: GenreAttention) -> list[str]:
