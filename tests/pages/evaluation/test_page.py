@@ -407,7 +407,7 @@ def test_groups_of_people_are_shown_with_their_number(visit, measured_here):
     app.get_by_key("slicing").set_value("decade").run()
     assert [people["x"] for people in chart(app)] == [[1.0] * len(chart(app)[0]["x"])]  # of the only family, the best
     spec = json.loads(app.get("plotly_chart")[0].proto.spec)
-    groups = [int(re.search(r"n = (\d+)", tick)[1]) for tick in spec["layout"]["yaxis"]["ticktext"]]
+    groups = [int(re.search(r"n = (\d+)", tick)[1]) for tick in spec["layout"]["yaxis"]["categoryarray"]]
     assert sum(groups) == len(LEAVE_ONE_OUT(measured_here).test)
 
 
@@ -420,7 +420,7 @@ def test_groups_of_people_by_what_they_said_are_offered_where_the_set_describes_
     app = open_section(visit("evaluation"), "slices")
     app.get_by_key("slicing").set_value("gender").run()
     spec = json.loads(app.get("plotly_chart")[0].proto.spec)
-    assert spec["layout"]["yaxis"]["ticktext"] == ["women<br>n = 150", "men<br>n = 50"]
+    assert spec["layout"]["yaxis"]["categoryarray"] == ["women<br>n = 150", "men<br>n = 50"]
     assert "(11 for women, 11 for men)" in said(app)
     world.save(measured_here)  # a choice that is no longer offered does no harm
     st.cache_resource.clear()
