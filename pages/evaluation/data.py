@@ -100,7 +100,7 @@ def protocol_rules(view: EvaluationView) -> dict[str, Any]:
     order = {"order": protocols.TIE_RULES[ties]} if ties else {}
     current_rules = order | {protocols.REPEATS: protocols.REPEATS_RULE} | protocols.PROTOCOLS[view.protocol].rules
     if rules.get("filter") == protocols.OWN_FILTER_RULE:  # replaces the rule of the protocol on some own data sets
-        del current_rules["filter"]
+        current_rules.pop("filter", None)
     current_texts = {name: rule for name, rule in current_rules.items() if name in rules and isinstance(rule, str)}
     return rules | current_texts
 

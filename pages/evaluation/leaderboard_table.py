@@ -98,14 +98,13 @@ def _local_rows(
     records = board.sort_values(metric, ascending=False, kind="stable").to_dict("records")
     for rank, record in enumerate(records, start=1):
         variant, family = record["variant"], record["family"]
-        test = test_by_variant.get(variant)
-        is_tied = test is not None and not test["differs"]
-        if is_tied:
-            comparison = _("not significant, p = {p:.4f}", p=test["p_holm"])
-        elif test:
+        comparison = _("the best") if variant == best else ""
+        is_tied = False
+        if test := test_by_variant.get(variant):
+            is_tied = not test["differs"]
             comparison = _("{difference:.4f} behind", difference=-test["difference"])
-        else:
-            comparison = _("the best") if variant == best else ""
+            if is_tied:
+                comparison = _("not significant, p = {p:.4f}", p=test["p_holm"])
         rows.append(Row(record, provenances[variant], escape(_(family)), look(family), str(rank), comparison, is_tied))
     return rows
 

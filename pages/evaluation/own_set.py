@@ -9,6 +9,7 @@ from pages.evaluation.data import EvaluationView
 from pages.ui import cache, errors, recommenders, tasks
 from pages.ui.i18n import _, ngettext, number
 from pages.ui.recommenders import State
+from pages.ui.widgets import button
 from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import DataError
@@ -66,20 +67,15 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
         tasks.remove(_task_name(dataset))
         raise task.error
     if names := _quick_recommenders(dataset, evaluated):
-        st.button(
-            ngettext("Evaluate {n} more recommender", "Evaluate {n} more recommenders", len(names))
-            if evaluated
-            else _("Evaluate"),
-            key=f"evaluate-{dataset}",
-            icon=":material/play_arrow:",
-            on_click=_start,
-            args=(dataset, protocol, names),
-            help=_(
-                "Hides the last film of each person and lets every recommender that is ready, or can be prepared "
-                "within seconds, predict it. The evaluation continues even if you leave the page."
-            ),
-            type="secondary" if evaluated else "primary",
+        label, kind = _("Evaluate"), "primary"
+        if evaluated:
+            label = ngettext("Evaluate {n} more recommender", "Evaluate {n} more recommenders", len(names))
+            kind = "secondary"
+        help_text = _(
+            "Hides the last film of each person and lets every recommender that is ready, or can be prepared within "
+            "seconds, predict it. The evaluation continues even if you leave the page."
         )
+        button(label, f"evaluate-{dataset}", "play_arrow", _start, dataset, protocol, names, help=help_text, type=kind)
 
 
 def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:

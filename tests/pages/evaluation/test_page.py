@@ -21,7 +21,8 @@ from recsys.ranking import metrics
 from tests import toys
 from tests.artifacts import change, remove_ranks
 from tests.pages import world
-from tests.pages.reading import said
+from tests.pages.reading import chart_specs, said
+from tests.pages.ui.test_settings import contrast
 
 
 @pytest.fixture(scope="session")
@@ -91,8 +92,9 @@ def open_section(app, section):
 
 def board(app):
     """The leaderboard's rows as text."""
-    page = next(html.proto.body for html in app.get("html") if "nr-board" in html.proto.body)
-    rows = re.findall(r'<tr class="nr-(?:ours|theirs)".*?</tr>', re.sub(r"<div popover.*?</div></div>", "", page))
+    rows = re.findall(
+        r'<tr class="nr-(?:ours|theirs)".*?</tr>', re.sub(r"<div popover.*?</div></div>", "", page_board(app))
+    )
     return [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row)).strip() for row in rows]
 
 
@@ -104,10 +106,7 @@ def figures(app, place=0):
 
 def chart(app, place=0):
     """The traces of a chart, their numbers as lists."""
-    return [
-        {key: decoded(value) for key, value in trace.items()}
-        for trace in json.loads(app.get("plotly_chart")[place].proto.spec)["data"]
-    ]
+    return [{key: decoded(value) for key, value in trace.items()} for trace in chart_specs(app)[place]["data"]]
 
 
 def decoded(value):
@@ -406,7 +405,7 @@ def test_groups_of_people_are_shown_with_their_number(visit, measured_here):
     app = open_section(visit("evaluation"), "slices")
     app.get_by_key("slicing").set_value("decade").run()
     assert [people["x"] for people in chart(app)] == [[1.0] * len(chart(app)[0]["x"])]  # of the only family, the best
-    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    spec = chart_specs(app)[0]
     groups = [int(re.search(r"n = (\d+)", tick)[1]) for tick in spec["layout"]["yaxis"]["categoryarray"]]
     assert sum(groups) == len(LEAVE_ONE_OUT(measured_here).test)
 
@@ -419,7 +418,7 @@ def test_groups_of_people_by_what_they_said_are_offered_where_the_set_describes_
     st.cache_resource.clear()
     app = open_section(visit("evaluation"), "slices")
     app.get_by_key("slicing").set_value("gender").run()
-    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
+    spec = chart_specs(app)[0]
     assert spec["layout"]["yaxis"]["categoryarray"] == ["women<br>n = 150", "men<br>n = 50"]
     assert "(11 for women, 11 for men)" in said(app)
     world.save(measured_here)  # a choice that is no longer offered does no harm
@@ -594,13 +593,10 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
     assert app.dataframe[0].value.iloc[0].tolist() == ["Most popular", 0.018, 0.0254, 0.0193, 0.0194]
     assert "Misled loses most: NDCG@10 falls from 0.2000 to 0.1500" in text
     assert "a film rated 3 are not counted" in text
-    first, second = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+    first, second = chart_specs(app)
     assert {trace["name"] for trace in first["data"]} == {"rated in the same second", "rated in different seconds"}
     marks = {trace["name"]: trace for trace in second["data"] if trace.get("name")}
-    assert list(marks["in file order"]["y"]) == [
-        "Misled",
-        "Robust",
-    ]  # the best in the order of the file on top
+    assert list(marks["in file order"]["y"]) == ["Misled", "Robust"]  # the best in the order of the file on top
 
 
 def test_a_section_that_only_another_data_set_has_is_left_with_it(visit, measured, home):
@@ -704,15 +700,3 @@ def test_every_family_has_a_colour_of_its_own_that_stands_out_from_both_pages():
 
 def test_a_family_without_a_row_gets_the_look_of_the_others():
     assert charts.look("A new family") == charts.OTHER_LOOK
-
-
-def contrast(one, other):
-    """Of two colours, by WCAG 2."""
-    dark, light = sorted(luminance(colour) for colour in (one, other))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(colour):
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))
