@@ -4,11 +4,12 @@ import numpy as np
 import streamlit as st
 
 from pages.inside import attention, fill_blank, film_map, lesson, mean_attention
-from pages.ui import errors, page
+from pages.ui import errors, page, session
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _
 from pages.ui.url import INSIDE_SECTIONS
 from pages.ui.widgets import segmented_control, translated
+from recsys.data.dataset import Dataset
 from recsys.serving import substitutes
 
 SHOW_SECTION = {
@@ -18,6 +19,15 @@ SHOW_SECTION = {
     "blanks": fill_blank.show,
     "map": film_map.show,
 }
+
+
+@st.fragment
+def show_section(section: str, dataset: Dataset, films: tuple[int, ...]) -> None:
+    """Show a section. films: Items of the visitor's list. A similar item replaces each infrequent film."""
+    with errors.show_errors():
+        SHOW_SECTION[section](dataset, films)
+    session.write_url()  # main.py does not run again when a choice in this fragment changes
+
 
 with errors.show_errors():
     dataset = page.header(
@@ -32,10 +42,8 @@ with errors.show_errors():
         for film in dict.fromkeys(films):
             if substitute := substitutes.label(dataset, film):  # "" if the models have the film
                 text = _(
-                    (
-                        "The recommenders do not know {film}, because it has too few ratings. They use {substitute} "
-                        "instead."
-                    ),
+                    "The recommenders do not know {film}, because it has too few ratings. They use {substitute} "
+                    "instead.",
                     film=dataset.catalog.films[film].label,
                     substitute=substitute,
                 )
@@ -43,4 +51,4 @@ with errors.show_errors():
         sections = translated(INSIDE_SECTIONS)
         section = segmented_control(_("Section"), sections, "inside_section", label_visibility="collapsed")
         items = substitutes.replace_infrequent(dataset, np.array(films))
-        SHOW_SECTION[section](dataset, tuple(items.tolist()))
+        show_section(section, dataset, tuple(items.tolist()))

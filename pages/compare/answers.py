@@ -97,7 +97,7 @@ def bold_list(titles: list[str]) -> str:
     return join_names([f"**{format.escape_markdown(title)}**" for title in titles])
 
 
-def show_ranks(ranks: Mapping[str, RankPosition], film: str, file_name: str, mark_hits: bool = False) -> None:
+def show_rank_table(ranks: Mapping[str, RankPosition], film: str, file_name: str, mark_hits: bool = False) -> None:
     """Show the rank of a film with each recommender, best first. A full bar behind a rank means rank 1.
 
     ranks: By title of the recommender. mark_hits: Whether ranks in the top TOP_K have a badge.

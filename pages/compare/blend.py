@@ -1,13 +1,12 @@
 """The tab of Compare with a blend: a mixture of two recommenders, whose weights the visitor chooses."""
 
-from typing import Any
-
 import pandas as pd
 import streamlit as st
 
 from pages.compare import answers
 from pages.ui import cache, charts, film_cards, format, recommenders, session
 from pages.ui.i18n import _
+from pages.ui.widgets import selectbox
 from recsys.data.dataset import Dataset
 from recsys.serving.predictor import pool_of_two
 from recsys.serving.recommend import Recommendation, Request, recommend
@@ -28,11 +27,10 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         return
     titles = {name: cache.recommender_title(cache.all_recommenders()[name]) for name in ready}
     with st.container(horizontal=True, gap="medium"):
-        options: dict[str, Any] = {"format_func": titles.__getitem__, "width": 300}
-        first_name = st.selectbox(_("First recommender"), ready, key="mix_one", **options)
-        others = [name for name in ready if name != first_name]
+        first_name = selectbox(_("First recommender"), titles, "mix_one", width=300)
+        others = {name: title for name, title in titles.items() if name != first_name}
         # the key contains the first recommender, because the options depend on it
-        second_name = st.selectbox(_("Second recommender"), others, key=f"mix_with_{first_name}", **options)
+        second_name = selectbox(_("Second recommender"), others, f"mix_with_{first_name}", width=300)
     get_predictor = answers.start_fits(dataset, [first_name, second_name])
     left, right = get_predictor(first_name), get_predictor(second_name)
     if left is None or right is None:

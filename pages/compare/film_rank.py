@@ -25,28 +25,28 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
             film,
             key=f"seek-{film.movie_id}",
             icon="search",
-            on_click=select,
+            on_click=select_film,
             args=(dataset, film),
             disabled_reason=_(film.unscored_reason),
         ),
         limit=6,
-        on_enter=lambda film: select(dataset, film),
+        on_enter=lambda film: select_film(dataset, film),
         help=_(
             "Type a title to see its rank with each recommender. A full bar means rank 1, and an empty bar means the "
             "last rank. The scale is logarithmic."
         ),
         width=420,
     )
-    item = selected_item(dataset)
+    item = find_selected_item(dataset)
     if item is None:
         most_watched = recommend(cache.popularity_predictor(dataset.name), Request(films, k=1))
         item = most_watched[0].item if most_watched else None
     if item is not None:
-        show_ranks(dataset, films, names, item)
+        show_film(dataset, films, names, item)
     browser.place_focus()
 
 
-def select(dataset: Dataset, film: SearchResult) -> None:
+def select_film(dataset: Dataset, film: SearchResult) -> None:
     """Select a film and clear the search box. An infrequent film is ignored, because it has no rank."""
     if not film.is_infrequent:
         st.session_state.rank_film = (dataset.fingerprint, film.number, film.label)
@@ -54,11 +54,11 @@ def select(dataset: Dataset, film: SearchResult) -> None:
         browser.focus_on("seek")
 
 
-def selected_item(dataset: Dataset) -> int | None:
+def find_selected_item(dataset: Dataset) -> int | None:
     """Return the selected item, or None.
 
-    A film that was selected in another data set is looked up by its label. If this data set lacks it, or has too few
-    ratings of it, show a caption.
+    A film that was selected in another data set is looked up by its label. If it is not an item of this data set, a
+    caption shows why.
     """
     selected = st.session_state.get("rank_film")
     if selected is None:
@@ -79,7 +79,7 @@ def selected_item(dataset: Dataset) -> int | None:
     return film.number
 
 
-def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) -> None:
+def show_film(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) -> None:
     """Show the rank of a film with each recommender. If the film is watched, all watched films are ranked too."""
     label, is_watched = dataset.catalog.films[item].label, item in films
     st.markdown(f"**{format.escape_markdown(label)}**")
@@ -93,4 +93,4 @@ def show_ranks(dataset: Dataset, films: tuple[int, ...], names: list[str], item:
         return rank_positions(ranking, [item])[0]
 
     if ranks := answers.compute_for_ready(dataset, names, rank_film):
-        answers.show_ranks(ranks, label, "ranks-of-a-film")
+        answers.show_rank_table(ranks, label, "ranks-of-a-film")

@@ -16,7 +16,7 @@ from pages.ui import cache, charts, errors, format, page, recommenders, session
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, count, ngettext
 from pages.ui.visitor import visitor
-from pages.ui.widgets import button
+from pages.ui.widgets import button, selectbox
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition
@@ -43,13 +43,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
         st.info(text, icon=":material/playlist_add:")
         return
     labels = {position: dataset.catalog.films[films[position]].label for position in positions}
-    position = st.selectbox(
-        _("Hide this film"),
-        positions,
-        format_func=labels.__getitem__,
-        key=f"hide-among-{len(films)}-{films[-1]}",
-        width=420,
-    )
+    position = selectbox(_("Hide this film"), labels, f"hide-among-{len(films)}-{films[-1]}", width=420)
     page.show_titles(dataset, films[:position], _("Input"))
     st.caption(_("Each recommender gets only the films before the hidden film in your list."))
     question = (dataset.fingerprint, films, visitor().current.in_watch_order, position)
@@ -62,12 +56,12 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     ranks |= {_(title): rank for title, rank in test.ranks.items()}
     if ranks:
         st.markdown(summary(ranks, labels[position]))
-        answers.show_ranks(ranks, labels[position], "hidden-film", mark_hits=True)
-    ask_others(dataset, test, names)
+        answers.show_rank_table(ranks, labels[position], "hidden-film", mark_hits=True)
+    show_ask_button(dataset, test, names)
     label = _("Hide each of your films in turn")
     with st.expander(label, icon=":material/grid_on:", on_change="rerun", key="hide_all") as expander:
         if expander.open:
-            hide_each_film(dataset, films, names, positions)
+            show_each_film_hidden(dataset, films, names, positions)
 
 
 def summary(ranks: dict[str, RankPosition], film: str) -> str:
@@ -94,24 +88,20 @@ def summary(ranks: dict[str, RankPosition], film: str) -> str:
     )
 
 
-def ask_others(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> None:
+def show_ask_button(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> None:
     """Render a button that asks all other recommenders. While they are asked, show the progress and a Stop button."""
     remaining = [
         name
         for name in cache.all_recommenders()
         if name not in selected and name not in test.asked and recommenders.can_answer(name, dataset.name)
     ]
-
-    def set_running(is_running: bool) -> None:
-        test.is_running = is_running
-
     if test.is_running:
-        button(_("Stop"), "stop_trying", "stop", set_running, False)
+        button(_("Stop"), "stop_trying", "stop", setattr, test, "is_running", False)
         ask_in_turn(dataset, test, remaining)
     elif remaining:
         label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(remaining))
         help_text = _("All recommenders that are ready or can be prepared within seconds. Each is prepared only once.")
-        button(label, "try_all", "groups", set_running, True, help=help_text)
+        button(label, "try_all", "groups", setattr, test, "is_running", True, help=help_text)
 
 
 def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) -> None:
@@ -141,7 +131,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
     st.rerun()  # updates the table above
 
 
-def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
+def show_each_film_hidden(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
     """Show a heat map of the ranks of the newest films, hidden in turn, and a note on the small sample."""
     newest = tuple(positions[: list_comparison.MAX_HIDDEN])
     ranks = answers.compute_for_ready(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
@@ -156,7 +146,7 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
     if n < len(positions):
         st.caption(ngettext("Only your latest film is hidden.", "Only your latest {n} films are hidden.", n))
     labels = [dataset.catalog.films[films[position]].label for position in newest]
-    st.table(heat_map(ranks, newest, labels), alt=_("The rank of each of your films, hidden in turn"))
+    st.table(rank_heat_map(ranks, newest, labels), alt=_("The rank of each of your films, hidden in turn"))
     text = ngettext(
         "{n} film is a small sample: it counts for {points:.0f}% of the result. The Evaluation page tests hundreds "
         "of people or more. If these films come from a person in the data set, the recommenders may have been "
@@ -171,7 +161,7 @@ def hide_each_film(dataset: Dataset, films: tuple[int, ...], names: list[str], p
     charts.download_buttons(list_comparison.rank_table(ranks, labels), "hidden-films")
 
 
-def heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:
+def rank_heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:
     """Return a table of ranks with a row per film and a column per recommender. The last two rows are metrics.
 
     Ranks in the top TOP_K are bold. The better a rank, the stronger the shade of its cell.

@@ -102,18 +102,17 @@ def plot_overlaps(effects: Effects) -> go.Figure:
     )
     figure = go.Figure()
     for name, symbol, colour, size, overlaps, mark_labels in marks:
-        is_mean = overlaps is means
         figure.add_scatter(
             x=overlaps,
             y=mark_labels,
-            mode="markers+text" if is_mean else "markers",
-            text=[number(overlap, ".2f") for overlap in means] if is_mean else None,
-            textposition="top center",
+            mode="markers",
             cliponaxis=False,
             name=name,
             marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
             hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",
         )
+    mean_texts = [number(mean, ".2f") for mean in means]
+    figure.data[-1].update(mode="markers+text", text=mean_texts, textposition="top center")
     set_layout(figure, MARGIN_PX + ROW_HEIGHT_PX * len(effects)).update_yaxes(autorange="reversed", showgrid=True)
     return figure.update_xaxes(title=_("Overlap, from 0 to 1"), range=[-0.03, 1.03], tickformat=".1f")
 

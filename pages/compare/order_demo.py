@@ -95,8 +95,6 @@ def select_pair(pairs: dict[str, OrderPair]) -> OrderPair:
     """Return the selected pair. Render a selector if there are several pairs."""
     if len(pairs) == 1:
         return next(iter(pairs.values()))
-    if st.session_state.get("order_demo") not in pairs:  # no choice yet, or the films of the chosen pair were removed
-        st.session_state.pop("order_demo", None)
     titles = {key: pair.title for key, pair in pairs.items()}
     return pairs[segmented_control(_("Which orders"), titles, "order_demo", label_visibility="collapsed", wrap=True)]
 

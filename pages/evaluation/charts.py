@@ -200,6 +200,12 @@ def plot_scatter(
     return figure.update_yaxes(title=y_title, zeroline=False)
 
 
+def rows_axis(labels: Sequence[str]) -> dict[str, Any]:
+    """Return the settings of a vertical axis with a row for each label, the first on top. Values of y are labels."""
+    row_range = [len(labels) - 1 + ROWS_PADDING, -ROWS_PADDING]  # reversed, so that the first row is on top
+    return {"categoryorder": "array", "categoryarray": labels, "range": row_range, "zeroline": False}
+
+
 def error_bars(value: pd.Series, low: pd.Series, high: pd.Series, **style: Any) -> dict[str, Any]:
     """Return Plotly's error bars from `low` to `high`."""
     return {"array": high - value, "arrayminus": value - low, "thickness": 1.2, **style}

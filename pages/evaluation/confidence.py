@@ -17,6 +17,7 @@ from pages.ui.i18n import _, number
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.evaluation import list_metrics, protocols, tables
+from recsys.evaluation.protocols import Protocol
 from recsys.evaluation.tables import HeldOutUser
 from recsys.serving.predictor import is_available
 
@@ -122,7 +123,7 @@ def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, 
 
 
 def show_one_list(view: EvaluationView, variants: list[str]) -> None:
-    """Show the probabilities of the top 100 films for a user, and the shares of the ranks of all hidden films."""
+    """Describe the probabilities of one list, and show them for a user if a recommender is trained here."""
     st.header(_("Probabilities in one list"))
     dataset_title = cache.dataset_title(view.dataset)
     available = [variant for variant in variants if is_available(variant, view.dataset)]
@@ -131,7 +132,6 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
         return
     dataset = cache.dataset(view.dataset)
     serving_protocol = protocols.get(datasets.serving_split(dataset.name).protocol)
-    test = serving_protocol.split(dataset).test
     text = _(
         "Predicted probabilities of the first 100 films in the list of one person. This is figure 1 of the gSASRec "
         "paper (arXiv:2308.07192) for the recommenders of this app. In the paper, SASRec with one negative example "
@@ -140,14 +140,20 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     st.caption(text)
     if protocols.get_current_or_former(view.protocol).splitting != serving_protocol.splitting:
         text = _(
-            (
-                "This section uses the protocol “{protocol}”, because the recommenders for {data} in this app were "
-                "trained for it."
-            ),
+            "This section uses the protocol “{protocol}”, because the recommenders for {data} in this app were "
+            "trained for it.",
             data=dataset_title,
             protocol=data.protocol_title(serving_protocol.name),
         )
         st.caption(text)
+    show_lists_of_user(view, dataset, serving_protocol, available)
+
+
+def show_lists_of_user(
+    view: EvaluationView, dataset: Dataset, serving_protocol: Protocol, available: list[str]
+) -> None:
+    """Show the menus of users and recommenders, and the two charts. available: Recommenders that can answer."""
+    test = serving_protocol.split(dataset).test
     user_key = f"sure-person-{dataset.name}"
     st.session_state.setdefault(user_key, min(PAPER_USER, len(test)))
     row = person.select_user(len(test), user_key)
@@ -164,13 +170,13 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
         for variant in in_colour_order
     }
     columns = [table["probability"] for table in lists.values()] + [table["share"] for table in shares.values()]
-    lowest = pd.concat(columns).min()  # both charts have the same vertical axis
+    min_value = pd.concat(columns).min()  # both charts have the same vertical axis
     with st.grid(2, min_column_width=320):
         with st.container():
-            show_list_of_user(view, dataset, tables.held_out_user(dataset, test, row), lists, lowest)
+            show_list_of_user(view, dataset, tables.held_out_user(dataset, test, row), lists, min_value)
         if shares:
             with st.container():
-                show_hidden_film_shares(view, shares, lowest)
+                show_hidden_film_shares(view, shares, min_value)
 
 
 def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> dict[str, pd.DataFrame]:
@@ -185,7 +191,7 @@ def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> 
 
 
 def show_list_of_user(
-    view: EvaluationView, dataset: Dataset, user: HeldOutUser, lists: dict[str, pd.DataFrame], lowest: float
+    view: EvaluationView, dataset: Dataset, user: HeldOutUser, lists: dict[str, pd.DataFrame], min_value: float
 ) -> None:
     """Show the probabilities of the top 100 films for a user, and their sums. `lists` is recommender → table."""
     films = dataset.catalog.films
@@ -204,7 +210,7 @@ def show_list_of_user(
     rows = pd.concat([table.assign(variant=variant) for variant, table in lists.items()])
     rows = rows.assign(film=[films[item].label for item in rows["item"]])
     hidden = rows[rows["item"] == user.target]
-    figure = plot_by_rank(lists, view.titles, "probability", lowest)
+    figure = plot_by_rank(lists, view.titles, "probability", min_value)
     if len(hidden):
         figure.add_scatter(
             x=hidden["rank"],
@@ -224,7 +230,7 @@ def show_list_of_user(
     st.caption(format.escape_markdown(text))
 
 
-def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame], lowest: float) -> None:
+def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame], min_value: float) -> None:
     """Show how often the hidden film has each rank. `shares` is recommender → table."""
     st.markdown(f"**{_('Result')}**")
     text = _(
@@ -237,14 +243,14 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
         names=view.join_titles(list(shares)),
     )
     rows = pd.concat([table.assign(variant=variant) for variant, table in shares.items()])
-    show_chart(plot_by_rank(shares, view.titles, "share", lowest), alt, rows, f"stood-at-rank-{view.dataset}")
+    show_chart(plot_by_rank(shares, view.titles, "share", min_value), alt, rows, f"stood-at-rank-{view.dataset}")
 
 
-def plot_by_rank(by_variant: dict[str, pd.DataFrame], titles: dict[str, str], y: str, lowest: float) -> go.Figure:
-    """Plot column y against rank on logarithmic axes. The vertical axis goes from `lowest` or MIN_SHARE to 100%."""
+def plot_by_rank(by_variant: dict[str, pd.DataFrame], titles: dict[str, str], y: str, min_value: float) -> go.Figure:
+    """Plot column y against rank on logarithmic axes. The vertical axis goes from `min_value` or MIN_SHARE to 100%."""
     figure = plot_lines(by_variant, titles, "rank", y, _("Rank"))
     figure.update_layout(height=LIST_PLOT_HEIGHT_PX)
     figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")
     figure.update_xaxes(**log_axis(lambda rank: number(rank, "g"), min_exponent=0))
-    low_exponent = float(np.log10(max(lowest, MIN_SHARE)))
+    low_exponent = float(np.log10(max(min_value, MIN_SHARE)))
     return figure.update_yaxes(**log_axis(percent_tick), range=[low_exponent - 0.1, 0.08])  # exponents, with margins

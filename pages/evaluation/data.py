@@ -14,6 +14,7 @@ import streamlit as st
 from pages.ui import cache
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import selectbox
+from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset, Split
 from recsys.errors import RecsysError
 from recsys.evaluation import groups, protocols, results, significance, tables
@@ -83,6 +84,25 @@ def documents(view: EvaluationView) -> dict[str, dict[str, Any]]:
     """Return variant → result document."""
     readable = results.documents(view.dataset, view.protocol, lambda error: None)  # `leaderboard` returns the errors
     return {document["variant"]: document for document in readable}
+
+
+def protocol_rules(view: EvaluationView) -> dict[str, Any]:
+    """Return the rules by which the best recommender was evaluated, in the current words of the protocol.
+
+    Result files contain the words of the version that wrote them, and former words are not translated. Numbers and
+    dates stay as they were measured, and so do all rules of a protocol that no longer exists.
+    """
+    rules: dict[str, Any] = next(iter(documents(view).values()))["protocol"]
+    if view.protocol not in protocols.PROTOCOLS:
+        return rules
+    is_public = view.dataset in datasets.SETS
+    ties = datasets.SETS[view.dataset].ties if is_public else prepared.metadata(view.dataset).get("ties")
+    order = {"order": protocols.TIE_RULES[ties]} if ties else {}
+    current_rules = order | {protocols.REPEATS: protocols.REPEATS_RULE} | protocols.PROTOCOLS[view.protocol].rules
+    if rules.get("filter") == protocols.OWN_FILTER_RULE:  # replaces the rule of the protocol on some own data sets
+        current_rules.pop("filter", None)
+    current_texts = {name: rule for name, rule in current_rules.items() if name in rules and isinstance(rule, str)}
+    return rules | current_texts
 
 
 def pairwise_tests(view: EvaluationView, metric: str) -> tuple[pd.DataFrame, LoadErrors]:

@@ -26,8 +26,8 @@ def show(view: EvaluationView) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         titles = view.titles
-        left = select_recommender(_("First recommender"), "first_of_pair", titles, next(iter(titles)))
-        right = select_recommender(_("Second recommender"), "second_of_pair", titles, list(titles)[1])
+        left = selectbox(_("First recommender"), titles, "first_of_pair", width=220)
+        right = selectbox(_("Second recommender"), titles, "second_of_pair", default=list(titles)[1], width=220)
         metric = data.select_metric()
     if left == right:
         st.info(_("Select two different recommenders."), icon=":material/info:")
@@ -37,13 +37,6 @@ def show(view: EvaluationView) -> None:
     show_test(view, significance.select_pair(tests, left, right), metric)
     ranks = data.ranks(view)[0]
     show_margins(view, tables.rank_margins(ranks[left], ranks[right]), left, right)
-
-
-def select_recommender(label: str, key: str, titles: dict[str, str], default: str) -> str:
-    """Show a menu of recommenders, and return the chosen one. titles: Name → title, of those with results."""
-    if st.session_state.get(key) not in titles:  # from a link, or chosen for another protocol
-        st.session_state.pop(key, None)
-    return selectbox(label, titles, key, default=default, width=220)
 
 
 def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
@@ -108,12 +101,11 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
     st.markdown(format.escape_markdown(text))
     alt = _("Number of people for whom {left} or {right} ranks the hidden film higher, by factor", **titles)
     show_chart(plot_margins(view, margins, left, right), alt, margins, f"pair-{view.key}")
-    st.caption(
-        _(
-            "Rank 5 counts as 2× higher than rank 10, just as rank 50 counts as 2× higher than rank 100. Ranks are "
-            "averaged over seeds (geometric mean)."
-        )
+    text = _(
+        "Rank 5 counts as 2× higher than rank 10, just as rank 50 counts as 2× higher than rank 100. Ranks are "
+        "averaged over seeds (geometric mean)."
     )
+    st.caption(text)
 
 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:

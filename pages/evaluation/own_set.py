@@ -9,6 +9,7 @@ from pages.evaluation.data import EvaluationView
 from pages.ui import cache, errors, recommenders, tasks
 from pages.ui.i18n import _, ngettext, number
 from pages.ui.recommenders import State
+from pages.ui.widgets import button
 from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import DataError
@@ -18,6 +19,16 @@ from recsys.serving.predictor import FALLBACK
 
 HIT_RATE = "hr@10"
 EVALUATED_FIRST = ("popular", "item-knn")  # they are fast, so that results appear soon
+
+
+def show(view: EvaluationView) -> None:
+    """Show the button that evaluates recommenders, and a comparison with the most popular films.
+
+    There is no button for a protocol that is not the default of the data set, and on a public server.
+    """
+    if view.protocol == datasets.serving_split(view.dataset).protocol and not paths.is_public():
+        show_button(view.dataset, view.protocol, view.board["variant"].tolist())
+    compare_with_most_popular(view)
 
 
 def compare_with_most_popular(view: EvaluationView) -> None:
@@ -39,12 +50,7 @@ def compare_with_most_popular(view: EvaluationView) -> None:
 
 
 def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
-    """Show a button that evaluates more recommenders, or its progress. evaluated: Recommenders with a result.
-
-    Show nothing for a public data set, for a protocol that is not the default of the data set, and on a public server.
-    """
-    if dataset in datasets.SETS or protocol != datasets.serving_split(dataset).protocol or paths.is_public():
-        return
+    """Show a button that evaluates more recommenders, or its progress. evaluated: Recommenders with a result."""
     task = tasks.find(_task_name(dataset))
     if task and not task.is_finished:
         tasks.show_progress(
@@ -61,20 +67,15 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
         tasks.remove(_task_name(dataset))
         raise task.error
     if names := _quick_recommenders(dataset, evaluated):
-        st.button(
-            ngettext("Evaluate {n} more recommender", "Evaluate {n} more recommenders", len(names))
-            if evaluated
-            else _("Evaluate"),
-            key=f"evaluate-{dataset}",
-            icon=":material/play_arrow:",
-            on_click=_start,
-            args=(dataset, protocol, names),
-            help=_(
-                "Hides the last film of each person and lets every recommender that is ready, or can be prepared "
-                "within seconds, predict it. The evaluation continues even if you leave the page."
-            ),
-            type="secondary" if evaluated else "primary",
+        label, kind = _("Evaluate"), "primary"
+        if evaluated:
+            label = ngettext("Evaluate {n} more recommender", "Evaluate {n} more recommenders", len(names))
+            kind = "secondary"
+        help_text = _(
+            "Hides the last film of each person and lets every recommender that is ready, or can be prepared within "
+            "seconds, predict it. The evaluation continues even if you leave the page."
         )
+        button(label, f"evaluate-{dataset}", "play_arrow", _start, dataset, protocol, names, help=help_text, type=kind)
 
 
 def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:

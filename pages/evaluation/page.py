@@ -87,10 +87,10 @@ def _select_dataset(names: list[str]) -> str:
     state, current = st.session_state, visitor().current.dataset
     is_newly_opened = state.get("results_for", current) != current
     state.results_for = current
-    default = url.default_evaluation_dataset()  # `current` if it is in `names`, otherwise the first name
-    if (is_newly_opened and current in names) or state.get("results_of", default) not in names:
-        state.results_of = default
+    if is_newly_opened and current in names:
+        state.results_of = current
     titles = {name: cache.dataset_title(name) for name in names}
+    default = url.default_evaluation_dataset()  # `current` if it is in `names`, otherwise the first name
     return selectbox(_("Films from"), titles, "results_of", default=default, width=230)
 
 
@@ -105,18 +105,13 @@ def show(dataset: str, protocol: str) -> None:
     else:
         show_protocol(view)
     is_own = dataset not in datasets.SETS
-    own_set.show_button(dataset, protocol, list(board["variant"]))
-    if is_own and not board.empty:
-        own_set.compare_with_most_popular(view)
+    if is_own:
+        own_set.show(view)
     all_studies = read_studies(load_errors.append)
     available_studies = [study for study in all_studies if not is_own or study.dataset == dataset]
     errors.show_file_errors(load_errors)
-    sections = [name for name in SHOW_SECTION if name != "ties" or same_second.statistics(dataset)]
-    if recsys_protocols.get_current_or_former(protocol).n_given:  # all other liked films of a person are hidden
-        sections = [name for name in sections if name not in NEED_ONE_TARGET]
-    if available_studies:
-        sections.append("studies")
-    section = select_section(sections)
+    sections = available_sections(view, has_studies=bool(available_studies))
+    section = segmented_control(_("Section"), sections, "section", label_visibility="collapsed")
     if section == "studies":
         studies.show(available_studies, dataset)
     elif board.empty:
@@ -131,33 +126,35 @@ def show(dataset: str, protocol: str) -> None:
     session.write_url()  # main.py does not run when a fragment reruns
 
 
-def select_section(sections: list[str]) -> str:
-    """Show the menu of sections, and return the chosen section. If it is not in `sections`, choose the first one."""
-    if st.session_state.get("section", sections[0]) not in sections:
-        del st.session_state.section
-    titles = {name: _(url.EVALUATION_SECTIONS[name]) for name in sections}
-    return segmented_control(_("Section"), titles, "section", label_visibility="collapsed")
+def available_sections(view: EvaluationView, has_studies: bool) -> dict[str, str]:
+    """Return section → title, for the sections that this data set and protocol have."""
+    unavailable = set() if has_studies else {"studies"}
+    if not same_second.statistics(view.dataset):
+        unavailable.add("ties")
+    if recsys_protocols.get_current_or_former(view.protocol).n_given:  # all other liked films of a person are hidden
+        unavailable |= NEED_ONE_TARGET
+    return {name: _(title) for name, title in url.EVALUATION_SECTIONS.items() if name not in unavailable}
 
 
 def show_protocol(view: EvaluationView) -> None:
     """Show the meaning of the protocol, the number of people, and a popover with all rules."""
-    rules = next(iter(data.documents(view).values()))["protocol"]  # of the best recommender
+    rules = data.protocol_rules(view)
     meaning = _(recsys_protocols.get_current_or_former(view.protocol).meaning)
     n_users = int(view.board["users"].iloc[0])
     st.caption(" ".join([meaning, *data_notes(view, rules), describe_users(n_users)]))
     if len(rules) == 1:  # only the name of the protocol
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
-        lines = []
         in_display_order = dict.fromkeys([*RULE_TITLES, *rules])  # rules without a title come last
-        for name in in_display_order:
-            if name not in rules or name == "name":
-                continue
-            rule = rules[name]  # a sentence, a number, or dates by part of the split
-            dates = [f"{_(part)}: {date}" for part, date in rule.items()] if isinstance(rule, dict) else []
-            text = format.escape_markdown(", ".join(dates) or _(str(rule)))
-            lines.append(f"- **{_(RULE_TITLES.get(name, name))}**: {text}")
-        st.markdown("\n".join(lines))
+        names = [name for name in in_display_order if name in rules and name != "name"]
+        st.markdown("\n".join(f"- **{_(RULE_TITLES.get(name, name))}**: {rule_text(rules[name])}" for name in names))
+
+
+def rule_text(rule: str | int | dict[str, str]) -> str:
+    """Return a rule as Markdown. rule: A sentence, a number, or dates by part of the split."""
+    if isinstance(rule, dict):
+        rule = ", ".join(f"{_(part)}: {date}" for part, date in rule.items())
+    return format.escape_markdown(_(str(rule)))
 
 
 def describe_users(n: int) -> str:
@@ -182,7 +179,7 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
     protocol = recsys_protocols.get_current_or_former(view.protocol)
     if protocol.rules.get("users") == recsys_protocols.LEAVE_ONE_OUT_RULES["users"]:
         notes.append(_("People with fewer than three films are not tested. Their films are used for training only."))
-    if rules.get("order") in (recsys_protocols.TIE_RULES["drawn"], recsys_protocols.FORMER_DRAWN_ORDER):
+    if rules.get("order") == recsys_protocols.TIE_RULES["drawn"]:
         text = _("Films rated in the same second have no known order. All recommenders use the same random order.")
         notes.append(text)
     models_by_dataset: dict[str, list[str]] = {}  # title of a further data set → models that were trained on it

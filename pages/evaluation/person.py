@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.evaluation import data
-from pages.evaluation.charts import ROWS_MARGIN_PX, ROWS_PADDING, error_bars, look
+from pages.evaluation.charts import ROWS_MARGIN_PX, error_bars, look, rows_axis
 from pages.evaluation.data import EvaluationView
 from pages.ui import cache, errors, film_cards, format
 from pages.ui.charts import GREY, log_axis, set_layout, show_chart
@@ -101,17 +101,15 @@ def plot_ranks(table: pd.DataFrame) -> go.Figure:
         colour, symbol, _glyph = look(str(family))
         figure.add_scatter(
             x=rows["rank"],
-            y=rows.index,
+            y=rows["title"],
             mode="markers",
             name=_(str(family)),
-            text=rows["title"],
             error_x=error_bars(rows["rank"], rows["low"], rows["high"], color=colour, width=0),
             marker={"color": colour, "symbol": symbol, "size": 9},
             customdata=rows[["low", "high"]],
-            hovertemplate="<b>%{text}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
+            hovertemplate="<b>%{y}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
         )
     set_layout(figure, ROWS_MARGIN_PX + ROW_HEIGHT_PX * len(table)).update_layout(showlegend=False)
     figure.add_vline(tables.TOP_K + 0.5, line={"color": GREY, "width": 1, "dash": "dot"})
-    row_range = [len(table) - 1 + ROWS_PADDING, -ROWS_PADDING]  # reversed, so that row 0 is on top
-    figure.update_yaxes(tickvals=table.index, ticktext=table["title"], range=row_range, zeroline=False)
+    figure.update_yaxes(**rows_axis(table["title"].tolist()), tickmode="linear")  # a label for each row
     return figure.update_xaxes(title=_("Rank"), **log_axis(lambda rank: number(rank, ",.0f"), min_exponent=0))

@@ -49,17 +49,15 @@ def show(view: EvaluationView) -> None:
     if document["recommenders"]:
         st.header(_("Results in random order"))
         show_both_orders(pd.DataFrame(document["recommenders"]), view.dataset)
-    notes = []
-    uncounted_rating = document["without_rating"]
+    run, uncounted_rating = document["run"], document["without_rating"]
+    note = _("Measured at commit {commit} on {date}.", commit=run["commit"], date=run["date"][:10])
     if uncounted_rating is not None:
         text = _(
             "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are exact.",
             rating=uncounted_rating,
         )
-        notes.append(text)
-    run = document["run"]
-    notes.append(_("Measured at commit {commit} on {date}.", commit=run["commit"], date=run["date"][:10]))
-    st.caption(format.escape_markdown(" ".join(notes)))
+        note = f"{text} {note}"
+    st.caption(format.escape_markdown(note))
 
 
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
@@ -106,27 +104,22 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
         "weight is tuned on validation films. It helps in file order, but hardly at all in random order."
     )
     st.markdown(format.escape_markdown(text))
-    cells_by_title: dict[str, dict[str, Any]] = {}  # cells of a table row by column
-    for row in rows:
-        cells = cells_by_title.setdefault(row["title"], {"title": _(row["title"])})
-        cells[row["protocol"]] = row["alone"]  # the recommender without the additional score
-        cells[f"{row['protocol']} added"] = row["with the order"]
-    table = pd.DataFrame(cells_by_title.values())
-    titles = {
-        "title": _("Recommender"),
-        "full": _("File order"),
-        "full added": _("File order, with score"),
-        "untied": _("Random order"),
-        "untied added": _("Random order, with score"),
+    by_protocol = {name: table.set_index("title") for name, table in pd.DataFrame(rows).groupby("protocol")}
+    file_order, random_order = by_protocol["full"], by_protocol["untied"]
+    columns = {  # "alone": the recommender without the additional score
+        _("File order"): file_order["alone"],
+        _("File order, with score"): file_order["with the order"],
+        _("Random order"): random_order["alone"],
+        _("Random order, with score"): random_order["with the order"],
     }
+    table = pd.DataFrame(columns).rename(index=_).rename_axis(_("Recommender")).reset_index()
     alt = _("NDCG@10 of two recommenders with and without the score, in file order and in random order")
-    st.dataframe(localize_table(table), hide_index=True, column_config=titles, alt=alt)
-    st.caption(
-        _(
-            "Here, the random order was drawn once. Some results below are means over several draws, so they differ "
-            "slightly."
-        )
+    st.dataframe(localize_table(table), hide_index=True, alt=alt)
+    text = _(
+        "Here, the random order was drawn once. Some results below are means over several draws, so they differ "
+        "slightly."
     )
+    st.caption(text)
 
 
 def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
@@ -141,14 +134,10 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
     )
     st.markdown(format.escape_markdown(text))
     alt = ngettext(
-        (
-            "NDCG@10 of {n} recommender when films rated in the same second are in file order and when they are in "
-            "random order"
-        ),
-        (
-            "NDCG@10 of {n} recommenders when films rated in the same second are in file order and when they are in "
-            "random order"
-        ),
+        "NDCG@10 of {n} recommender when films rated in the same second are in file order and when they are in "
+        "random order",
+        "NDCG@10 of {n} recommenders when films rated in the same second are in file order and when they are in "
+        "random order",
         len(table),
     )
     show_chart(plot_both_orders(table), alt, table, f"untied-{dataset}")
@@ -163,19 +152,13 @@ def plot_distances(table: pd.DataFrame) -> go.Figure:
         ("same second", TIED_COLOUR, _("rated in the same second")),
     ):
         figure.add_bar(
-            x=bin_centres,
-            y=table[column],
-            name=name,
-            marker={"color": colour},
-            opacity=0.85,
-            hovertemplate="%{y:.1%}",
+            x=bin_centres, y=table[column], name=name, marker={"color": colour}, opacity=0.85, hovertemplate="%{y:.1%}"
         )
     set_layout(figure, HISTOGRAM_HEIGHT_PX).update_layout(showlegend=True, barmode="overlay", bargap=0.04)
     figure.add_vline(x=0, line={"color": GREY, "dash": "dot", "width": 1.5})
     ticks = [_("earlier in the file"), "", _("later in the file")]
-    figure.update_xaxes(
-        title=_("Position of the next film in the ratings file"), tickvals=[-0.6, 0, 0.6], ticktext=ticks
-    )
+    title = _("Position of the next film in the ratings file")
+    figure.update_xaxes(title=title, tickvals=[-0.6, 0, 0.6], ticktext=ticks)
     return figure.update_yaxes(title=_("Share of pairs"), tickformat=".0%")
 
 

@@ -8,7 +8,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation.charts import LOOKS, MARGIN_PX, ROWS_MARGIN_PX, ROWS_PADDING, Look, error_bars, label_points
+from pages.evaluation.charts import LOOKS, MARGIN_PX, ROWS_MARGIN_PX, Look, error_bars, label_points, rows_axis
 from pages.ui import cache, format
 from pages.ui.charts import GREY, download_numbers, localize_table, log_axis, plot, set_layout
 from pages.ui.i18n import _, localize, number
@@ -101,24 +101,17 @@ def add_group(figure: go.Figure, chart: Chart, rows: pd.DataFrame, name: str, lo
         error = error_bars(rows[chart.y], rows[chart.low], rows[chart.high], width=3)
     marker = {"symbol": look.symbol, "color": look.colour, "size": 9}
     if chart.kind == "rows":  # y is horizontal, and each value of x is a row
-        figure.add_scatter(
-            x=rows[chart.y],
-            y=rows[chart.x].map(wrapped_label),
-            error_x=error,
-            mode="markers",
-            orientation="h",
-            offsetgroup=str(position),
-            name=_(name),
-            marker=marker,
-        )
+        trace = {"x": rows[chart.y], "y": rows[chart.x].map(wrapped_label), "error_x": error, "name": _(name)}
+        figure.add_scatter(**trace, mode="markers", orientation="h", offsetgroup=str(position), marker=marker)
         return
     trace = {"x": rows[chart.x].map(translate_cell), "y": rows[chart.y], "error_y": error, "name": _(name)}
     if chart.kind == "bar":
         figure.add_bar(**trace, marker={"color": look.colour})
-        return
-    if chart.kind == "scatter" and chart.label is not None:
-        trace["hovertext"] = rows[chart.label].map(translate_cell)
-    figure.add_scatter(**trace, mode="lines+markers" if chart.kind == "line" else "markers", marker=marker)
+    elif chart.kind == "line":
+        figure.add_scatter(**trace, mode="lines+markers", marker=marker)
+    else:
+        names = None if chart.label is None else rows[chart.label].map(translate_cell)
+        figure.add_scatter(**trace, mode="markers", marker=marker, hovertext=names)
 
 
 def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) -> go.Figure:
@@ -133,8 +126,7 @@ def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) ->
     )
     if study.table[chart.y].min() < 0:
         figure.add_vline(0, line={"color": GREY, "width": 1})
-    row_range = [-ROWS_PADDING, len(labels) - 1 + ROWS_PADDING]
-    return figure.update_yaxes(categoryorder="array", categoryarray=labels[::-1], title=None, range=row_range)
+    return figure.update_yaxes(**rows_axis(labels), title=None)
 
 
 def wrapped_label(value: Any) -> str:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.evaluation import data
-from pages.evaluation.charts import ROWS_MARGIN_PX, ROWS_PADDING, error_bars, look
+from pages.evaluation.charts import ROWS_MARGIN_PX, error_bars, look, rows_axis
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui import cache, errors, format
 from pages.ui.charts import set_layout, show_chart
@@ -30,7 +30,7 @@ GROUPING_TITLES = {
 SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # forms of a Plotly symbol, for recommenders of one family
 ROW_HEIGHT_PX = 30  # without the marks
 MARK_HEIGHT_PX = 11  # additional height of a row for each recommender
-MARKS_HEIGHT = 0.5  # share of a row's height that the marks of all recommenders take up
+ROW_GAP = 0.5  # share of a row's height that is empty, between the marks of two rows
 
 
 def show(view: EvaluationView) -> None:
@@ -79,20 +79,20 @@ def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[st
 
 def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
     """Plot `groups.by_bucket`: a row per bucket, with a mark and an error bar for each recommender."""
-    figure, buckets = go.Figure(), list(dict.fromkeys(table["bucket"]))
+    n_users = table.drop_duplicates("bucket").set_index("bucket")["users"].to_dict()
+    row_labels = {bucket: f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n) for bucket, n in n_users.items()}
     board_rows = board.drop_duplicates("variant").set_index("variant")
-    variants = list(dict.fromkeys(table["variant"]))
-    row_by_bucket = {bucket: row for row, bucket in enumerate(buckets)}
+    figure = go.Figure()
     plotted_families: list[str] = []
-    for position, variant in enumerate(variants):
+    for variant, rows in table.groupby("variant", sort=False):
         title, family = board_rows.loc[variant, ["title", "family"]]
-        style, rows = look(family), table[table["variant"] == variant]
+        style = look(family)
         suffix = SYMBOL_SUFFIXES[plotted_families.count(family) % len(SYMBOL_SUFFIXES)]
-        plotted_families.append(family)
-        offset = MARKS_HEIGHT * ((position + 0.5) / len(variants) - 0.5)  # from the middle of the row
         figure.add_scatter(
             x=rows["value"],
-            y=rows["bucket"].map(row_by_bucket) + offset,
+            y=rows["bucket"].map(row_labels),
+            orientation="h",
+            offsetgroup=str(len(plotted_families)),
             mode="markers",
             name=title,
             error_x=error_bars(rows["value"], rows["low"], rows["high"], color=style.colour, width=0),
@@ -100,11 +100,8 @@ def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_na
             customdata=rows[["bucket", "users", "low", "high"]].replace({"bucket": dict(bucket_names)}),
             hovertemplate="%{customdata[0]}: %{x:.4f} (%{customdata[2]:.4f}–%{customdata[3]:.4f})",
         )
-    n_users = table.drop_duplicates("bucket").set_index("bucket")["users"]
-    ticks = [f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n_users[bucket]) for bucket in buckets]
-    height = ROWS_MARGIN_PX + len(buckets) * (ROW_HEIGHT_PX + MARK_HEIGHT_PX * len(variants))
-    set_layout(figure, height).update_layout(showlegend=True)
-    row_range = [len(buckets) - 1 + ROWS_PADDING, -ROWS_PADDING]  # reversed, so that row 0 is on top
-    rows_axis = {"tickvals": list(row_by_bucket.values()), "ticktext": ticks, "range": row_range}
-    figure.update_yaxes(**rows_axis, showgrid=False, zeroline=False)
+        plotted_families.append(family)
+    height = ROWS_MARGIN_PX + len(row_labels) * (ROW_HEIGHT_PX + MARK_HEIGHT_PX * len(plotted_families))
+    set_layout(figure, height).update_layout(showlegend=True, scattermode="group", scattergap=ROW_GAP)
+    figure.update_yaxes(**rows_axis(list(row_labels.values())), showgrid=False)
     return figure.update_xaxes(title=metric, rangemode="tozero")

@@ -1,9 +1,7 @@
 """The section Attention: lines or a heat map for the visitor's films, and mean attention by distance."""
 
 from collections.abc import Sequence
-from functools import reduce
 from itertools import cycle
-from operator import add
 
 import numpy as np
 import pandas as pd
@@ -12,12 +10,12 @@ import streamlit as st
 
 from pages.inside import common
 from pages.inside.common import BARE_AXIS, LINE_COLOURS
-from pages.ui import cache, charts, errors, explanation, film_cards, recommenders, session
+from pages.ui import cache, charts, explanation, film_cards, recommenders
 from pages.ui.charts import GREY
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, ngettext, number
 from pages.ui.url import CHART_TYPES
-from pages.ui.widgets import segmented_control, translated
+from pages.ui.widgets import segmented_control, selectbox, translated
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.attention import Attention, DistanceAttention
@@ -28,7 +26,6 @@ N_TOP_FILMS = 12  # films with the most attention
 MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels columns with positions in place of titles
 MAX_MAP_TOKENS = 31  # rows of the heat map: the newest tokens
 N_SAMPLED_USERS = 200
-CHUNK_USERS = 20  # users between two updates of the progress bar
 
 MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so only the heat map is offered
 N_OPACITY_LEVELS = 8  # different opacities of lines
@@ -37,10 +34,9 @@ HOVER_TOP_K = 4  # films in a hover text
 # chart of lines, with a row for each token
 MARGIN_PX = 90  # above and below the rows, together
 ROW_HEIGHT_PX = 34
+DISTANCE_CHART_HEIGHT_PX = 320
 
 
-@st.fragment
-@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show the attention of the visitor's films, the influence of each film, and the mean attention by distance."""
     text = _(
@@ -52,14 +48,13 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="attention-controls"):
         name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
         layer_and_head = st.container(horizontal=True, gap="medium", width="content")
-    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
     result = attention.attention(predictor, films)
     n_layers, n_heads = result.weights.shape[:2]
     with layer_and_head:
-        layer, head = common.choose_index("layer", n_layers), common.choose_index("head", n_heads)
+        layer, head = common.choose_index_or_all("layer", n_layers), common.choose_index_or_all("head", n_heads)
     chart_column, film_column = st.columns([5, 3], gap="large")
     top_films = attention.most_attended(result, layer, head, N_TOP_FILMS)
     max_weight = top_films[0][1]
@@ -91,36 +86,16 @@ def show_attention(
     """Show the attention as lines or as a heat map. top_films: `attention.most_attended`."""
     n_films = int(result.is_film.sum())
     is_short = n_films <= MAX_LINE_FILMS
-    position, weight = top_films[0]
-    fields = {"model": cache.recommender_title(predictor), "film": result.labels[position], "share": percent(weight)}
     chart_type = "heat-map"
     if is_short:
         labels = translated(CHART_TYPES)
         chart_type = segmented_control(_("Chart"), labels, "attention_drawn", label_visibility="collapsed")
+    position, weight = top_films[0]
+    fields = {"model": cache.recommender_title(predictor), "film": result.labels[position], "share": percent(weight)}
     if chart_type == "lines":
-        text = _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
-        masked_text = _("Your next film is predicted from `[mask]`.")
-        causal_text = _("Your next film is predicted from your latest film. Films do not attend to later films.")
-        alt = _(
-            "Lines from each of your films to the films it attends to in {model}. The position that predicts the next "
-            "film attends most to {film}, with {share}.",
-            **fields,
-        )
+        show_lines(result, layer, head, fields)
     else:
-        text = _("Each row attends to the columns. Stronger colours mean more attention.")
-        masked_text = _("Your next film is predicted from the framed row, `[mask]`.")
-        causal_text = _(
-            "Your next film is predicted from the framed row, your latest film. Films do not attend to later films."
-        )
-        alt = _(
-            "Attention between your films in {model}. The row that predicts the next film attends most to {film}.",
-            **fields,
-        )
-    st.caption(f"{text} {masked_text if result.ends_with_mask else causal_text}")
-    if chart_type == "lines":
-        show_lines(result, layer, head, alt)
-    else:
-        common.plot(token_map(result, layer, head), alt, "heat")
+        show_heat_map(result, layer, head, fields)
     # with positions, because a film can be in the list twice: as itself and as a substitute
     positions = [f"{n}. {label}" for n, label in enumerate(result.labels, 1)]
     table = pd.DataFrame(result.view(layer, head), positions, positions)
@@ -134,6 +109,20 @@ def show_attention(
         text = _("The chart shows the latest {n} of {all} films. The model reads all of them.", n=n_shown, all=n_films)
         st.caption(text)
     charts.download_buttons(table, f"attention-{common.file_name(predictor)}", index=True)
+
+
+def show_heat_map(result: Attention, layer: int | None, head: int | None, fields: dict[str, str]) -> None:
+    """Show the heat map with a caption. fields: Values of the placeholders of its description."""
+    text = _("Each row attends to the columns. Stronger colours mean more attention.")
+    masked_text = _("Your next film is predicted from the framed row, `[mask]`.")
+    causal_text = _(
+        "Your next film is predicted from the framed row, your latest film. Films do not attend to later films."
+    )
+    st.caption(f"{text} {masked_text if result.ends_with_mask else causal_text}")
+    alt = _(
+        "Attention between your films in {model}. The row that predicts the next film attends most to {film}.", **fields
+    )
+    common.plot(token_map(result, layer, head), alt, "heat")
 
 
 def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figure:
@@ -156,16 +145,23 @@ def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figu
     return figure
 
 
-def show_lines(result: Attention, layer: int | None, head: int | None, alt: str) -> None:
-    """Show a menu of positions, and the lines from the chosen position or from all positions."""
-    n = len(result.tokens)
-    position = st.selectbox(
-        _("Lines from"),
-        [None, *range(n - 1, -1, -1)],
-        format_func=lambda index: _("all positions") if index is None else f"{index + 1}. {result.labels[index]}",
-        key=f"lines-from-{n}",
-        width=300,
+def show_lines(result: Attention, layer: int | None, head: int | None, fields: dict[str, str]) -> None:
+    """Show a menu of positions, and the lines from the chosen position or from all positions.
+
+    fields: Values of the placeholders of the description.
+    """
+    text = _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
+    masked_text = _("Your next film is predicted from `[mask]`.")
+    causal_text = _("Your next film is predicted from your latest film. Films do not attend to later films.")
+    st.caption(f"{text} {masked_text if result.ends_with_mask else causal_text}")
+    alt = _(
+        "Lines from each of your films to the films it attends to in {model}. The position that predicts the next "
+        "film attends most to {film}, with {share}.",
+        **fields,
     )
+    n = len(result.tokens)
+    labels = {index: f"{index + 1}. {result.labels[index]}" for index in range(n - 1, -1, -1)}  # newest first
+    position = selectbox(_("Lines from"), {None: _("all positions")} | labels, f"lines-from-{n}", width=300)
     heads = list(range(result.weights.shape[1])) if head is None else [head]
     common.plot(lines_chart(result, layer, heads, range(n) if position is None else [position]), alt, "lines")
 
@@ -255,7 +251,8 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
         label = ngettext("Compute for {n} person", "Compute for {n} people", n_users)
         st.button(label, key=f"average-{name}", icon=":material/groups:", on_click=requested.add, args=(name,))
         return
-    by_distance = attention_of_sample(predictor, n_users)
+    with st.spinner(ngettext("Reading the history of {n} person", "Reading the histories of {n} people", n_users)):
+        by_distance = _attention_by_distance(predictor)
     table = by_distance.table(layer, head)
     share = percent(float(table["attention"].iloc[0]))
     alt = _("Mean attention by distance. The latest film gets {share}.", share=share)
@@ -266,21 +263,10 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     charts.download_buttons(table, f"distance-{name}")
 
 
-def attention_of_sample(predictor: Predictor, n_users: int) -> DistanceAttention:
-    """Return the attention of sampled users by distance. Show a progress bar meanwhile."""
-    bar, chunks = st.progress(0.0), []
-    for start in range(0, n_users, CHUNK_USERS):
-        bar.progress(start / n_users, _("Reading histories: {done} of {all}", done=start, all=n_users))
-        chunks.append(_attention_of_chunk(predictor, start))
-    bar.empty()
-    return reduce(add, chunks)
-
-
-@cache.cached_for_predictor(max_entries=100)
-def _attention_of_chunk(predictor: Predictor, start: int) -> DistanceAttention:
-    """Return the attention of CHUNK_USERS sampled users by distance, from the user `start` on."""
-    histories = attention.sample_histories(predictor.dataset, N_SAMPLED_USERS)[start : start + CHUNK_USERS]
-    return attention.attention_by_distance(predictor, histories)
+@cache.cached_for_predictor(max_entries=12)
+def _attention_by_distance(predictor: Predictor) -> DistanceAttention:
+    """Return the attention of sampled users by distance. This takes two seconds on two cores."""
+    return attention.attention_by_distance(predictor, attention.sample_histories(predictor.dataset, N_SAMPLED_USERS))
 
 
 def distance_chart(by_distance: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
@@ -299,7 +285,7 @@ def distance_chart(by_distance: DistanceAttention, layer: int | None, head: int 
         marker = {"size": 5, "color": colour}
         figure.add_scatter(x=table["distance"], y=table["attention"], name=name, mode="lines+markers", marker=marker)
     figure.update_traces(hovertemplate="%{x}: %{y:.1%}")
-    common.legend_on_top(figure, height=320)
+    charts.set_layout(figure, DISTANCE_CHART_HEIGHT_PX).update_layout(showlegend=True)
     figure.update_yaxes(title=_("Mean attention"), tickformat=".0%", rangemode="tozero")
     x_range = [0.5, attention.MAX_DISTANCE + 0.5]
     return figure.update_xaxes(title=_("Films before the next film"), range=x_range, zeroline=False)

@@ -13,7 +13,7 @@ import streamlit as st
 from pages.ui import cache, film_cards, recommenders
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import escape_markdown, metric
-from pages.ui.i18n import _, localize_chart, number
+from pages.ui.i18n import N_, _, localize_chart, number
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight.bert4rec_steps import Steps
@@ -22,6 +22,8 @@ from recsys.serving.predictor import Predictor
 MAX_TOKENS = 12  # a chart of the lesson shows only the newest tokens
 LINE_COLOURS = (ACCENT, SECOND_ACCENT, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
 BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
+Part = Literal["layer", "head"]
+PART_TITLES: dict[Part, str] = {"layer": N_("Layer"), "head": N_("Head")}
 
 
 def translucent(colour: str, opacity: float) -> str:
@@ -103,12 +105,6 @@ def plot(figure: go.Figure, alt: str, key: str) -> None:
     st.plotly_chart(localize_chart(figure), alt=alt, config={"displayModeBar": False}, key=key)
 
 
-def legend_on_top(figure: go.Figure, height: int) -> go.Figure:
-    """Put the legend above a chart."""
-    figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 30, "b": 0}, showlegend=True)
-    return figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom"})
-
-
 def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray, **options: Any) -> go.Figure:
     """Return a heat map with the first row on top. options: Further arguments of `go.Heatmap`."""
     options = {"colorscale": AMOUNT_SCALE, "showscale": False} | options
@@ -163,15 +159,21 @@ def head_name(layer: int, head: int) -> str:
     return _("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
 
 
-def choose_index(part: Literal["layer", "head"], n: int, allow_all: bool = True) -> int | None:
-    """Show a menu of n layers or heads. Return the chosen index, None for all of them or if n is 1."""
+def choose_index_or_all(part: Part, n: int) -> int | None:
+    """Show a menu of n layers or heads, and "All". Return the chosen index, None for all of them or if n is 1."""
     if n == 1:
         return None
-    labels: dict[int | str, str] = {"all": _("All")} if allow_all else {}
-    labels |= {index: str(index + 1) for index in range(n)}
-    label = _("Layer") if part == "layer" else _("Head")
-    chosen = segmented_control(label, labels, f"{part}-of-{n}" if allow_all else f"one-{part}-of-{n}")
+    labels: dict[int | str, str] = {"all": _("All")} | {index: str(index + 1) for index in range(n)}
+    chosen = segmented_control(_(PART_TITLES[part]), labels, f"{part}-of-{n}")
     return None if isinstance(chosen, str) else chosen
+
+
+def choose_index(part: Part, n: int) -> int:
+    """Show a menu of n layers or heads. Return the chosen index."""
+    if n == 1:
+        return 0
+    labels = {index: str(index + 1) for index in range(n)}
+    return segmented_control(_(PART_TITLES[part]), labels, f"one-{part}-of-{n}")
 
 
 def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
@@ -184,7 +186,5 @@ def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key:
     """Show a menu of the recommenders whose model has a capability. Labels mark untrained recommenders."""
     labels = recommenders.menu_labels(dataset.name)
     capable = {name: labels[name] for name in recommenders_with(capability)}
-    if st.session_state.get(key) not in capable:  # from a link
-        st.session_state.pop(key, None)
     recommenders.preserve_widget_value(key)
     return selectbox(_("Recommender"), capable, key, width=width)

@@ -3,11 +3,13 @@
 A *blank* is a masked film, or a mask that is added between films.
 """
 
+from typing import Any
+
 import pandas as pd
 import streamlit as st
 
 from pages.inside import common
-from pages.ui import charts, errors, film_cards, recommenders, session
+from pages.ui import charts, film_cards, recommenders
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, count, ngettext
 from recsys.data.dataset import Dataset
@@ -22,8 +24,6 @@ MAX_WHOLE_SEQUENCE = 14  # a longer sequence is abbreviated
 N_CONTEXT_FILMS = 3  # on each side of a mask in an abbreviated sequence
 
 
-@st.fragment
-@errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Show the menus of masks, the sequence with its masks, and the predicted films for each mask."""
     text = _(
@@ -33,7 +33,6 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     )
     st.markdown(text)
     name = common.choose_recommender(lambda model: model.can_fill_masks, dataset, "filling_blanks")
-    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -82,29 +81,24 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
     """
     labels = [dataset.catalog.films[item].label for item in films]
     list_id = hash((dataset.name, films))  # part of the widget keys, because positions belong to one list
+    options: dict[str, Any] = {"select_all": False, "max_selections": MAX_MASKS, "width": 360, "wrap": True}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         masked = st.multiselect(
             _("Mask films"),
             list(range(start, len(films))),
-            select_all=False,
             default=[(start + len(films)) // 2],  # with three or more films, there are films on both sides of it
             format_func=lambda position: f"{position + 1}. {labels[position]}",
-            max_selections=MAX_MASKS,
             placeholder=_("No masked films"),
             key=f"hidden-{list_id}",
-            width=360,
-            wrap=True,
+            **options,
         )
         added = st.multiselect(
             _("Add a mask between films"),
             list(range(start, len(films) + 1)),
-            select_all=False,
             format_func=lambda position: place_label(labels[:position], labels[position:]),
-            max_selections=MAX_MASKS,
             placeholder=_("No added masks"),
             key=f"gaps-{list_id}",
-            width=360,
-            wrap=True,
+            **options,
         )
         exclude_listed = st.toggle(
             _("Exclude films in your list"), value=True, key="hide_listed", persist_state="session"
@@ -170,12 +164,11 @@ def show_sides(predictor: Predictor, sequence: list[int | None], position: int, 
         rows.append({_("Context"): context, _("Rank"): rank, _("Probability"): probability})
     table = pd.DataFrame(rows).set_index(_("Context"))
     film = predictor.dataset.catalog.films[answer].label
-    st.markdown(
-        _(
-            "Which side helps more? The rank of {film} when it is predicted from only a part of your list:",
-            film=escape_markdown(film),
-        )
+    text = _(
+        "Which side helps more? The rank of {film} when it is predicted from only a part of your list:",
+        film=escape_markdown(film),
     )
+    st.markdown(text)
     alt = _(
         "Rank and probability of {film}, predicted from the films before it, from the films after it, and from both",
         film=film,

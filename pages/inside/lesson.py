@@ -13,7 +13,7 @@ from pages.inside import lesson_input, lesson_output, network_drawing
 from pages.inside.common import Lesson, recommenders_with
 from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
-from pages.ui.widgets import segmented_control, selectbox
+from pages.ui.widgets import button, segmented_control, selectbox
 from recsys.data.dataset import Dataset
 from recsys.serving.insight.bert4rec_steps import Steps, compute_steps, paper_differences
 from recsys.serving.predictor import Predictor
@@ -44,7 +44,7 @@ STEPS = (
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the menus and the chosen step. This is not a fragment, so that main.py writes the step to the URL."""
+    """Show the menus and the chosen step."""
     predictor = recommenders.predictor(choose_network(dataset.name), dataset)
     if predictor is None:
         return
@@ -75,8 +75,6 @@ def choose_network(dataset_name: str) -> str:
     names = [default, *(name for name in others if name in ready)]
     if len(names) == 1:
         return default
-    if st.session_state.get(NETWORK_KEY) not in names:  # chosen for another data set
-        st.session_state.pop(NETWORK_KEY, None)
     labels = recommenders.menu_labels(dataset_name)
     help_text = _(
         "Our network, our network with better training and a memory (counts of films that follow each other or that "
@@ -89,23 +87,12 @@ def choose_network(dataset_name: str) -> str:
 def choose_step() -> int:
     """Show the Back and Next buttons and the menu of steps. Return the number of the chosen step."""
     number = min(st.session_state.get(STEP_KEY) or 1, len(STEPS))
-    is_last = number == len(STEPS)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="lesson-steps"):
-        st.button(
-            _("Back"),
-            key="lesson-back",
-            icon=":material/arrow_back:",
-            on_click=open_step,
-            args=(number - 1,),
-            disabled=number == 1,
-        )
-        st.button(
-            _("Start again") if is_last else _("Next"),
-            key="lesson-next",
-            icon=":material/replay:" if is_last else ":material/arrow_forward:",
-            on_click=open_step,
-            args=(1 if is_last else number + 1,),
-        )
+        button(_("Back"), "lesson-back", "arrow_back", open_step, number - 1, disabled=number == 1)
+        if number == len(STEPS):
+            button(_("Start again"), "lesson-next", "replay", open_step, 1)
+        else:
+            button(_("Next"), "lesson-next", "arrow_forward", open_step, number + 1)
         st.session_state[STEP_KEY] = number  # a link may have a number that is too large
         titles = {
             n: _("{n} of {all}: {title}", n=n, all=len(STEPS), title=_(step.title))

@@ -21,6 +21,7 @@ MAX_DISTANCE = 15  # in films, in each direction of the chart of the position bi
 # heat map with a row for each token
 MARGIN_PX = 70  # above and below the rows, together
 ROW_HEIGHT_PX = 22
+FACTORS_CHART_HEIGHT_PX = 360
 PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, text about the paper, about this network
     "relative_bias": (
         N_("Order"),
@@ -215,49 +216,57 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
 
 def order(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe how the network gets the order of the films: by position embeddings or by a position bias."""
-    steps, slopes = lesson.steps, lesson.steps.layers.slopes
     st.markdown(_("So far the network does not know the order of your films."))
-    if steps.positions is not None:
-        first_number = (-1, 0)  # index of the first number of [mask], the last row
-        text = _(
-            "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. "
-            "In the chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With "
-            "{position:+.2f} for its position, the sum is {sum:+.2f}.",
-            film=float(steps.embeddings[first_number]),
-            position=float(steps.positions[first_number]),
-            sum=float(steps.input[first_number]),
-        )
-        st.markdown(text)
-        st.latex(input_formula(lesson))
-        with example:
-            alt = _("Embeddings of the latest positions, as colours")
-            common.plot(numbers_chart(steps.positions, steps.attention.labels), alt, "positions")
-    if slopes is not None:
-        text = _(
-            "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** "
-            "instead: the attention between two films depends on the distance between them."
-        )
-        st.markdown(text)
-        st.latex(r"b_h(i, j) = -s_h \cdot \log(1 + |i - j|)")
-        st.latex(r"e^{\,b_h(i,j)} = (1 + |i - j|)^{-s_h}")
-        table = attention_factors(slopes)
-        steepest = table.loc[-1].idxmin()  # name of the head
-        previous, tenth = table.loc[[-1, -10], steepest]
-        text = _(
-            "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films "
-            "and one for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the "
-            "steepest slope for earlier films: its factor is {previous:.2f} for the previous film and {tenth:.2f} "
-            "for the tenth.",
-            steepest=steepest,
-            previous=previous,
-            tenth=tenth,
-        )
-        st.markdown(text)
-        title = _("Factor on attention by distance in films, for each head")
-        with example:
-            common.plot(factors_chart(table), title, "order")
-            rows = table.loc[[-10, -5, -2, -1, 0, 1, 2, 5, 10]]
-            common.table_expander(rows.map(lambda value: number(value, ".2f")), title, "order")
+    if lesson.steps.positions is not None:
+        show_position_embeddings(lesson, lesson.steps.positions, example)
+    if lesson.steps.layers.slopes is not None:
+        show_position_bias(lesson.steps.layers.slopes, example)
+
+
+def show_position_embeddings(lesson: Lesson, positions: np.ndarray, example: DeltaGenerator) -> None:
+    """Describe the position embeddings (T, D), and show them as colours."""
+    steps = lesson.steps
+    first_number = (-1, 0)  # index of the first number of [mask], the last row
+    text = _(
+        "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. In the "
+        "chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With {position:+.2f} for its "
+        "position, the sum is {sum:+.2f}.",
+        film=float(steps.embeddings[first_number]),
+        position=float(positions[first_number]),
+        sum=float(steps.input[first_number]),
+    )
+    st.markdown(text)
+    st.latex(input_formula(lesson))
+    alt = _("Embeddings of the latest positions, as colours")
+    with example:
+        common.plot(numbers_chart(positions, steps.attention.labels), alt, "positions")
+
+
+def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:
+    """Describe the position bias, and plot its effect on attention. slopes: See `attention_factors`."""
+    text = _(
+        "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** instead: "
+        "the attention between two films depends on the distance between them."
+    )
+    st.markdown(text)
+    st.latex(r"b_h(i, j) = -s_h \cdot \log(1 + |i - j|)")
+    st.latex(r"e^{\,b_h(i,j)} = (1 + |i - j|)^{-s_h}")
+    table = attention_factors(slopes)
+    steepest = table.loc[-1].idxmin()  # name of the head
+    text = _(
+        "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films and one "
+        "for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the steepest slope for "
+        "earlier films: its factor is {previous:.2f} for the previous film and {tenth:.2f} for the tenth.",
+        steepest=steepest,
+        previous=table.loc[-1, steepest],
+        tenth=table.loc[-10, steepest],
+    )
+    st.markdown(text)
+    title = _("Factor on attention by distance in films, for each head")
+    with example:
+        common.plot(factors_chart(table), title, "order")
+        rows = table.loc[[-10, -5, -2, -1, 0, 1, 2, 5, 10]]
+        common.table_expander(rows.map(lambda value: number(value, ".2f")), title, "order")
 
 
 def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
@@ -280,6 +289,6 @@ def factors_chart(table: pd.DataFrame) -> go.Figure:
     for index, name in enumerate(table.columns):
         line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": dashes[index // 2 % len(dashes)]}
         figure.add_scatter(x=table.index, y=table[name], name=name, mode="lines", line=line, hovertemplate="%{y:.2f}")
-    common.legend_on_top(figure, height=360).update_layout(hovermode="x unified")
+    charts.set_layout(figure, FACTORS_CHART_HEIGHT_PX).update_layout(showlegend=True, hovermode="x unified")
     figure.update_xaxes(title=charts.wrap_title(str(table.index.name)), zeroline=False)
     return figure.update_yaxes(title=_("Factor on attention"), rangemode="tozero")

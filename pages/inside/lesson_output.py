@@ -45,9 +45,7 @@ def self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
 def show_mask_attention(lesson: Lesson) -> None:
     """Show the attention of the mask in one head, with its computation."""
     with st.container(horizontal=True, gap="medium"):
-        # the result of `choose_index` is None if there is only one
-        layer = common.choose_index("layer", lesson.n_layers, allow_all=False) or 0
-        head = common.choose_index("head", lesson.n_heads, allow_all=False) or 0
+        layer, head = common.choose_index("layer", lesson.n_layers), common.choose_index("head", lesson.n_heads)
     table = mask_attention(lesson, layer, head)
     is_film = lesson.steps.attention.is_film
     top = table[is_film].sort_values("share", ascending=False, kind="stable").head(MAX_FILMS)

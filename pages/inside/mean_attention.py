@@ -1,7 +1,5 @@
 """The section Mean attention: attention of sampled users by position and by genre, as in the papers."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
@@ -9,7 +7,7 @@ import streamlit as st
 
 from pages.inside import common
 from pages.inside.common import BARE_AXIS, SIGNED_SCALE, translucent
-from pages.ui import cache, charts, errors, recommenders, session
+from pages.ui import cache, charts, recommenders
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
@@ -32,12 +30,9 @@ PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays reada
 ]
 
 
-@st.fragment
-@errors.show_errors()
 def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     """Show the mean attention by position and by genre. The films of the visitor are not used."""
     name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
-    session.write_url()  # main.py does not run again when a choice in this fragment changes
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
@@ -88,32 +83,35 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     by_head = attention_of_last_position(by_position)
     with st.grid(MAX_COLUMNS, min_column_width=230):
         for layer, head in np.ndindex(by_position.weights.shape[:2]):
-            name = common.head_name(layer, head)
-            shares = by_head[name].drop(_("older"))
-            alt = ngettext(
-                "Mean attention of the latest {n} position in {model}, {head}. The position that predicts the next "
-                "film attends most to {position}, with {share}.",
-                "Mean attention between the latest {n} positions in {model}, {head}. The position that predicts the "
-                "next film attends most to {position}, with {share}.",
-                n,
-                model=cache.recommender_title(predictor),
-                head=name,
-                position=position_label(str(shares.idxmax())),
-                share=percent(shares.max()),
-            )
             with st.container(gap="xsmall"):
-                st.markdown(f"**{name}**")
-                highest = percent(by_position.weights[layer, head].max())
-                st.caption(_("up to {share} · {inside} inside", share=highest, inside=percent(shares.sum())))
-                common.plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
-    st.caption(
-        _(
-            "“Inside” is the share of the framed row's attention that stays within the chart. The rest goes to "
-            "older films."
-        )
+                show_head(predictor, by_position, by_head, layer, head)
+    text = _(
+        "“Inside” is the share of the framed row's attention that stays within the chart. The rest goes to older films."
     )
+    st.caption(text)
     common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
     charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}")
+
+
+def show_head(predictor: Predictor, by_position: MeanAttention, by_head: pd.DataFrame, layer: int, head: int) -> None:
+    """Show a heat map of positions for one head. by_head: `attention_of_last_position`."""
+    name = common.head_name(layer, head)
+    shares = by_head[name].drop(_("older"))
+    alt = ngettext(
+        "Mean attention of the latest {n} position in {model}, {head}. The position that predicts the next film "
+        "attends most to {position}, with {share}.",
+        "Mean attention between the latest {n} positions in {model}, {head}. The position that predicts the next film "
+        "attends most to {position}, with {share}.",
+        by_position.n_tokens,
+        model=cache.recommender_title(predictor),
+        head=name,
+        position=position_label(str(shares.idxmax())),
+        share=percent(shares.max()),
+    )
+    st.markdown(f"**{name}**")
+    highest = percent(by_position.weights[layer, head].max())
+    st.caption(_("up to {share} · {inside} inside", share=highest, inside=percent(shares.sum())))
+    common.plot(position_chart(by_position, layer, head), alt, f"mean-{layer}-{head}")
 
 
 def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
@@ -148,9 +146,8 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
         "ticktext": [by_position.labels[tick] for tick in ticks],
         "tickfont": {"size": 11},
     }
-    figure.update_xaxes(
-        **axis, tickangle=0, title=_("Distance (films back)"), ticklabeloverflow="allow"
-    )  # [mask] is wide
+    x_title = _("Distance (films back)")
+    figure.update_xaxes(**axis, tickangle=0, title=x_title, ticklabeloverflow="allow")  # the label [mask] is wide
     figure.update_yaxes(**axis)
     return figure.update_layout(margin={"r": 14, "t": 4})
 
@@ -167,7 +164,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         genres = choose_genres(by_genre)
         st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
-        head = common.choose_index("head", n_heads)
+        head = common.choose_index_or_all("head", n_heads)
     if len(genres) < 2:
         st.info(_("Choose at least two genres."))
         return
@@ -177,20 +174,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     with st.grid(2, min_column_width=300):
         for layer, rows in table.groupby("layer"):
             with st.container():
-                name = _("Layer {n}", n=layer)
-                st.subheader(name)
-                within_genre = rows["from"] == rows["to"]
-                alt = _(
-                    "Attention between genres in {layer} of {model}, relative to distance alone. Median within a "
-                    "genre: {same:.2f}×. Median between genres: {other:.2f}×.",
-                    layer=name,
-                    model=cache.recommender_title(predictor),
-                    same=rows.loc[within_genre, "ratio"].median(),
-                    other=rows.loc[~within_genre, "ratio"].median(),
-                )
-                common.plot(genre_chart(rows, scale_end, st.context.theme.type == "dark"), alt, f"genres-{layer - 1}")
-                title = _("attention between genres in {layer}", layer=name)
-                common.table_expander(ratio_table(rows), title, f"genres-{layer - 1}")
+                show_layer(predictor, rows, int(layer), scale_end)
     text = _(
         "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
         "watched such a pair. Based on the latest {n} positions. From the second layer on, a position also contains "
@@ -200,6 +184,24 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
     )
     st.caption(text)
     charts.download_buttons(table.drop(columns="colour"), f"genre-attention-{common.file_name(predictor)}")
+
+
+def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end: float) -> None:
+    """Show a heat map of genres for one layer, from 1, and its numbers. See `genre_chart`."""
+    name = _("Layer {n}", n=layer)
+    st.subheader(name)
+    within_genre = table["from"] == table["to"]
+    alt = _(
+        "Attention between genres in {layer} of {model}, relative to distance alone. Median within a genre: "
+        "{same:.2f}×. Median between genres: {other:.2f}×.",
+        layer=name,
+        model=cache.recommender_title(predictor),
+        same=table.loc[within_genre, "ratio"].median(),
+        other=table.loc[~within_genre, "ratio"].median(),
+    )
+    common.plot(genre_chart(table, scale_end, st.context.theme.type == "dark"), alt, f"genres-{layer}")
+    title = _("attention between genres in {layer}", layer=name)
+    common.table_expander(ratio_table(table), title, f"genres-{layer}")
 
 
 def choose_genres(by_genre: GenreAttention) -> list[str]:
@@ -252,15 +254,7 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
         else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.ratio, low=row.low, high=row.high)
         for row in table.itertuples()
     ]
-    cells: dict[str, Any] = {"colorscale": SIGNED_SCALE}
-    if has_cell_text:
-        cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["ratio"]]
-        cells = {
-            "colorscale": PALE_SCALE,
-            "text": np.array(cell_texts, object).reshape(n, n),
-            "texttemplate": "%{text}",
-            "textfont": {"color": "white" if is_dark else "black"},
-        }
+    cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["ratio"]]
     hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
     figure = common.heat_map(
         table["colour"].to_numpy().reshape(n, n),
@@ -273,7 +267,10 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
         zmax=scale_end,
         xgap=2,
         ygap=2,
-        **cells,
+        colorscale=PALE_SCALE if has_cell_text else SIGNED_SCALE,
+        text=np.array(cell_texts, object).reshape(n, n),
+        texttemplate="%{text}" if has_cell_text else None,
+        textfont={"color": "white" if is_dark else "black"},
     )
     is_wide = n <= 4
     lines = [name.replace(" ", "<br>") if is_wide else name for name in names]  # else they overlap on a phone

@@ -28,7 +28,6 @@ def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
     labels = steps.attention.labels[-len(COLUMN_CENTRES) :]
     drawing = NetworkDrawing(
         labels=labels,
-        n_layers=lesson.n_layers,
         n_heads=lesson.n_heads,
         weights=steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :].tolist(),
         answer=lesson.top_new_film,
@@ -46,7 +45,6 @@ class NetworkDrawing:
     """A network and the options of its drawing."""
 
     labels: Sequence[str]  # the newest tokens, at most four; the last one is [mask]
-    n_layers: int
     n_heads: int
     weights: Sequence[Sequence[Sequence[float]]]  # (L, T, T) mean attention of each layer; rows attend to columns
     answer: str  # title of the predicted film
@@ -68,8 +66,8 @@ class NetworkDrawing:
 
     def svg(self) -> str:
         """Return the drawing as SVG."""
-        n_drawn = min(self.n_layers, MAX_LAYERS)
-        n_more = self.n_layers - n_drawn
+        n_drawn = min(len(self.weights), MAX_LAYERS)
+        n_more = len(self.weights) - n_drawn
         height = 300 + n_drawn * LAYER_HEIGHT + (20 if n_more else 0)
         top = height - 40  # of the tokens
         pieces = [self._tokens(top), self._embedding(top - 56), self._order(top - 106)]

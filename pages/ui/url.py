@@ -198,14 +198,19 @@ def _default_protocol() -> str:
     return with_results[0] if with_results else datasets.serving_split(_evaluation_dataset()).protocol
 
 
+def _ignore(_warning: object) -> None:
+    """Ignore a warning, because the section itself shows it."""
+
+
+def _studies() -> list[str]:
+    """Return the names of all readable studies."""
+    return [study.name for study in studies(_ignore)]
+
+
 def _evaluation_sections() -> list[str]:
     """Return the sections of Evaluation for which there is data."""
     dataset = _evaluation_dataset()
-
-    def ignore(_warning: object) -> None:
-        """Ignore a warning, because the section itself shows it."""
-
-    has_data = {"studies": bool(studies(ignore)), "ties": bool(dataset and read_ties(dataset, ignore))}
+    has_data = {"studies": bool(_studies()), "ties": bool(dataset and read_ties(dataset, _ignore))}
     return [name for name in EVALUATION_SECTIONS if has_data.get(name, True)]  # the other sections are always shown
 
 
@@ -240,6 +245,7 @@ URL_PARAMS = (
     UrlParam("metric", "metric", one_of(lambda: results.METRICS), "ndcg@10"),
     UrlParam("first", "first_of_pair", PARSE_RECOMMENDER, None),
     UrlParam("second", "second_of_pair", PARSE_RECOMMENDER, None),
+    UrlParam("study", "study", one_of(_studies), None),
     # Inside the model
     UrlParam("inside", "inside_section", one_of(lambda: INSIDE_SECTIONS), "lesson"),
     UrlParam("step", "lesson_step", _matching(r"[1-9]\d?", int), 1),

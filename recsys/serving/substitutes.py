@@ -17,8 +17,8 @@ from scipy import sparse
 from recsys.data.dataset import Dataset, Queries, cache_by_dataset
 from recsys.data.film_tables import original_languages
 from recsys.models.base import Model
-from recsys.models.content import Content
 from recsys.models.common_trait import TraitTable
+from recsys.models.content import Content
 from recsys.models.registry import get
 from recsys.models.visitor_pool import CONTENT_MEMBER
 

@@ -1,5 +1,6 @@
 """What a person reads on a page of the app under test."""
 
+import json
 import re
 from html import unescape as unescape_html
 
@@ -46,3 +47,8 @@ def titles(*items):
 def tagged(html):
     """Everything in bold."""
     return [unescape_html(title) for title in re.findall(r"<b>(.*?)</b>", html)]
+
+
+def chart_specs(app):
+    """The charts of a page, as Plotly gets them."""
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]

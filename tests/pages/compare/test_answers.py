@@ -5,7 +5,7 @@ def ranks_of_three():
     from pages.compare import answers
     from recsys.serving.recommend import RankPosition
 
-    answers.show_ranks(
+    answers.show_rank_table(
         {
             "Ninth": RankPosition(9, 100, None),
             "Excluded": RankPosition(None, 100, None),

@@ -1,4 +1,3 @@
-import json
 import re
 import threading
 from dataclasses import replace
@@ -15,7 +14,7 @@ from recsys.serving import history
 from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import all_recommenders
 from tests.pages import world
-from tests.pages.reading import keys, said
+from tests.pages.reading import chart_specs, keys, said
 from tests.pages.translation import shown as texts
 
 UNTRAINED = [  # neither they nor those that they stand on have to be trained
@@ -243,8 +242,8 @@ def test_a_film_that_no_model_knows_cannot_be_looked_up_and_says_why(visit):
 
 def test_the_order_moves_the_network_and_not_the_count(visit):
     app = open_tab(choose(visit("compare", s="1-2-3-4-5"), "bert4rec", "popular"), 2)
-    (chart,) = app.get("plotly_chart")
-    mean = json.loads(chart.proto.spec)["data"][2]
+    (spec,) = chart_specs(app)
+    mean = spec["data"][2]
     assert [label.split("<br>")[0] for label in mean["y"]] == ["BERT4Rec", "Most popular"]
     assert mean["x"][0] < mean["x"][1] == 1
     assert mean["y"][1].endswith("keeps 10.0 of 10 films")

@@ -1,10 +1,9 @@
-import json
-
 import numpy as np
 import pytest
 
 from recsys.evaluation import results
 from tests.pages.evaluation.test_page import chart, measured, result, stored_results  # noqa: F401  # fixtures
+from tests.pages.reading import chart_specs
 
 
 def write(variant, protocol, rank):
@@ -43,7 +42,7 @@ def test_favourites_have_a_chart_of_their_own_with_labels_at_the_last_number(vis
     app.get_by_key("protocol-ml-1m").set_value("favourites-1").run()
     (line,) = chart(app)
     assert (line["x"], line["y"]) == (["1", "10"], pytest.approx([1 / np.log2(3), 1]))
-    layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+    layout = chart_specs(app)[0]["layout"]
     assert [label["x"] for label in layout["annotations"]] == [1]
 
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
@@ -20,7 +21,8 @@ from recsys.ranking import metrics
 from tests import toys
 from tests.artifacts import change, remove_ranks
 from tests.pages import world
-from tests.pages.reading import said
+from tests.pages.reading import chart_specs, said
+from tests.pages.ui.test_settings import contrast
 
 
 @pytest.fixture(scope="session")
@@ -90,8 +92,9 @@ def open_section(app, section):
 
 def board(app):
     """The leaderboard's rows as text."""
-    page = next(html.proto.body for html in app.get("html") if "nr-board" in html.proto.body)
-    rows = re.findall(r'<tr class="nr-(?:ours|theirs)".*?</tr>', re.sub(r"<div popover.*?</div></div>", "", page))
+    rows = re.findall(
+        r'<tr class="nr-(?:ours|theirs)".*?</tr>', re.sub(r"<div popover.*?</div></div>", "", page_board(app))
+    )
     return [re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", row)).strip() for row in rows]
 
 
@@ -103,10 +106,7 @@ def figures(app, place=0):
 
 def chart(app, place=0):
     """The traces of a chart, their numbers as lists."""
-    return [
-        {key: decoded(value) for key, value in trace.items()}
-        for trace in json.loads(app.get("plotly_chart")[place].proto.spec)["data"]
-    ]
+    return [{key: decoded(value) for key, value in trace.items()} for trace in chart_specs(app)[place]["data"]]
 
 
 def decoded(value):
@@ -283,8 +283,34 @@ def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured, or
         random_order,
     ):
         assert sentence in said(app)
-    assert f"**Order**: {order}" in said(app)
+    assert f"**Order**: {protocols.TIE_RULES['drawn']}" in said(app)
+    assert f"**People**: {protocols.FULL.rules['users']}" in said(app)
     assert random_order not in said(visit("evaluation", data="ml-1m"))
+
+
+def test_rules_in_former_words_are_translated(visit, measured):
+    former_rules = {"users": "users with at least 3 films", "repeats": "former words", "order": "former words"}
+    for variant in ("popular", "bert4rec"):
+        document = results.load("ml-1m", "popularity-100", variant)
+        document["protocol"] = {"name": "popularity-100", **former_rules, "sampled": 50, "withdrawn": "a former rule"}
+        results.write(document, results.ranks("ml-1m", "popularity-100", variant))
+    app = visit("evaluation", data="ml-1m", protocol="popularity-100", lang="uk")
+    catalog = i18n.translations("uk", "film")
+    for rule in (protocols.LEAVE_ONE_OUT_RULES["users"], protocols.REPEATS_RULE, protocols.TIE_RULES["file"]):
+        assert catalog.gettext(rule) != rule
+        assert catalog.gettext(rule) in said(app)
+    assert "former words" not in said(app)
+    assert f"**{catalog.gettext('Sampled films')}**: 50" in said(app)  # as it was measured
+    assert "a former rule" in said(app)
+
+
+def test_a_filter_of_an_own_data_set_is_no_rule_of_the_protocol(monkeypatch):
+    monkeypatch.setattr(page.data, "documents", lambda view: {"popular": {"protocol": rules}})
+    view = page.EvaluationView("shop", "full", pd.DataFrame())
+    rules = {"name": "full", "filter": protocols.OWN_FILTER_RULE, "users": "former words"}
+    assert page.data.protocol_rules(view) == rules | {"users": protocols.FULL.rules["users"]}
+    view = page.EvaluationView("shop", "withdrawn", pd.DataFrame())
+    assert page.data.protocol_rules(view) == rules
 
 
 def test_a_set_that_is_chosen_on_another_page_is_shown_next_and_a_choice_here_stays(visit, measured):
@@ -379,8 +405,8 @@ def test_groups_of_people_are_shown_with_their_number(visit, measured_here):
     app = open_section(visit("evaluation"), "slices")
     app.get_by_key("slicing").set_value("decade").run()
     assert [people["x"] for people in chart(app)] == [[1.0] * len(chart(app)[0]["x"])]  # of the only family, the best
-    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
-    groups = [int(re.search(r"n = (\d+)", tick)[1]) for tick in spec["layout"]["yaxis"]["ticktext"]]
+    spec = chart_specs(app)[0]
+    groups = [int(re.search(r"n = (\d+)", tick)[1]) for tick in spec["layout"]["yaxis"]["categoryarray"]]
     assert sum(groups) == len(LEAVE_ONE_OUT(measured_here).test)
 
 
@@ -392,8 +418,8 @@ def test_groups_of_people_by_what_they_said_are_offered_where_the_set_describes_
     st.cache_resource.clear()
     app = open_section(visit("evaluation"), "slices")
     app.get_by_key("slicing").set_value("gender").run()
-    spec = json.loads(app.get("plotly_chart")[0].proto.spec)
-    assert spec["layout"]["yaxis"]["ticktext"] == ["women<br>n = 150", "men<br>n = 50"]
+    spec = chart_specs(app)[0]
+    assert spec["layout"]["yaxis"]["categoryarray"] == ["women<br>n = 150", "men<br>n = 50"]
     assert "(11 for women, 11 for men)" in said(app)
     world.save(measured_here)  # a choice that is no longer offered does no harm
     st.cache_resource.clear()
@@ -567,13 +593,10 @@ def test_what_a_benchmark_measures_is_told_where_it_was_measured(visit, measured
     assert app.dataframe[0].value.iloc[0].tolist() == ["Most popular", 0.018, 0.0254, 0.0193, 0.0194]
     assert "Misled loses most: NDCG@10 falls from 0.2000 to 0.1500" in text
     assert "a film rated 3 are not counted" in text
-    first, second = (json.loads(chart.proto.spec) for chart in app.get("plotly_chart"))
+    first, second = chart_specs(app)
     assert {trace["name"] for trace in first["data"]} == {"rated in the same second", "rated in different seconds"}
     marks = {trace["name"]: trace for trace in second["data"] if trace.get("name")}
-    assert list(marks["in file order"]["y"]) == [
-        "Misled",
-        "Robust",
-    ]  # the best in the order of the file on top
+    assert list(marks["in file order"]["y"]) == ["Misled", "Robust"]  # the best in the order of the file on top
 
 
 def test_a_section_that_only_another_data_set_has_is_left_with_it(visit, measured, home):
@@ -614,6 +637,11 @@ def test_studies_are_shown_where_there_are_any(visit, measured, home):
     assert chart(app)[0]["y"] == [0.25, 0.5]
     assert app.dataframe[0].value["n"].tolist() == [1, 2]
     assert "half" in said(app)
+    assert app.query_params["study"] == "order"
+    app = visit("evaluation", section="studies", study="order")
+    assert app.get_by_key("study").value == "order"
+    app = visit("evaluation", section="studies", study="half")  # damaged
+    assert app.get_by_key("study").value == "earlier"
 
 
 def test_a_damaged_result_is_named_and_the_others_are_shown(visit, measured):
@@ -672,15 +700,3 @@ def test_every_family_has_a_colour_of_its_own_that_stands_out_from_both_pages():
 
 def test_a_family_without_a_row_gets_the_look_of_the_others():
     assert charts.look("A new family") == charts.OTHER_LOOK
-
-
-def contrast(one, other):
-    """Of two colours, by WCAG 2."""
-    dark, light = sorted(luminance(colour) for colour in (one, other))
-    return (light + 0.05) / (dark + 0.05)
-
-
-def luminance(colour):
-    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return float(np.dot(linear, [0.2126, 0.7152, 0.0722]))

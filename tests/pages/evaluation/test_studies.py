@@ -25,7 +25,7 @@ def test_differences_are_rows_from_the_top_with_whiskers_and_a_line_at_nothing()
     figure = plot_study(study(TABLE, ROWS), ROWS)
     (trace,) = figure.data
     assert trace.x.tolist() == [-0.02, 0.01]
-    assert list(figure.layout.yaxis.categoryarray) == ["wider", "without a part whose<br>name is rather long"]
+    assert list(figure.layout.yaxis.categoryarray) == ["without a part whose<br>name is rather long", "wider"]
     assert [round(end, 6) for end in trace.error_x.array] == [0.01, 0.01]
     assert [round(end, 6) for end in trace.error_x.arrayminus] == [0.01, 0.01]
     assert [shape.x0 for shape in figure.layout.shapes] == [0]

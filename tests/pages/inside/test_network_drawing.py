@@ -10,7 +10,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 def network(n=4, layers=2, **fields):
     labels = ["Alien (1979)", "Fast & Furious (2001)", "<b> (1999)", "[mask]"][-n:]
     weights = [[[1 / n] * n] * n] * layers
-    defaults = {"n_layers": layers, "n_heads": 2, "answer": "Heat (1995)", "n_films": 6135}
+    defaults = {"n_heads": 2, "answer": "Heat (1995)", "n_films": 6135}
     paper = {"has_position_embeddings": False, "has_projection": False}
     return NetworkDrawing(labels, weights=weights, **defaults | paper | fields).svg()
 
@@ -70,4 +70,4 @@ def test_the_stronger_the_attention_the_thicker_the_line():
 
 
 def two(weights):
-    return NetworkDrawing(["Alien (1979)", "[mask]"], 1, 2, weights, "Heat (1995)", 10, False, False).svg()
+    return NetworkDrawing(["Alien (1979)", "[mask]"], 2, weights, "Heat (1995)", 10, False, False).svg()

@@ -1,4 +1,3 @@
-import json
 import re
 import threading
 from html import unescape
@@ -21,6 +20,7 @@ from recsys.serving import substitutes
 from recsys.serving.recommend import ServingError
 from tests.models.configs import changed
 from tests.pages import world
+from tests.pages.reading import chart_specs
 from tests.pages.reading import said as sentences
 
 FILMS = [0, 1, 2, 3]  # items; the world's films have their number plus one as id
@@ -66,7 +66,7 @@ def rows(app):
 
 
 def chart(app, place=0):
-    return json.loads(app.get("plotly_chart")[place].proto.spec)
+    return chart_specs(app)[place]
 
 
 def choose(app, variant):

@@ -2,7 +2,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pages.inside import film_map
+from pages.inside import film_map_chart
 from pages.ui import i18n
 from pages.ui.charts import GREY
 from recsys.serving.insight.embedding_map import Region, Term
@@ -16,7 +16,7 @@ def region(x, y, name, kind="genre", films=50):
 
 
 def names(areas, room=ROOM):
-    return [film_map.region_label(area) for area in film_map.regions_with_room(areas, TABLE, room)]
+    return [film_map_chart.region_label(area) for area in film_map_chart.regions_with_room(areas, TABLE, room)]
 
 
 def test_names_that_would_lie_over_each_other_are_left_out_on_a_phone_first():
@@ -47,7 +47,7 @@ def test_a_region_without_a_name_takes_no_room():
 )
 def test_a_region_has_its_name_in_the_language_of_the_visitor_and_tags_stay(monkeypatch, name, kind, is_translated):
     monkeypatch.setattr(i18n, "current_language", lambda: "uk")
-    assert (film_map.region_label(region(0, 0, name, kind)) != name) == is_translated
+    assert (film_map_chart.region_label(region(0, 0, name, kind)) != name) == is_translated
 
 
 def test_films_have_the_colour_of_their_decade_and_the_old_ones_share_one():
@@ -62,7 +62,8 @@ def test_films_have_the_colour_of_their_decade_and_the_old_ones_share_one():
         }
     )
     found = {
-        trace.name: (list(trace.customdata), trace.marker.color) for trace in film_map.group_traces(table, "decade")
+        trace.name: (list(trace.customdata), trace.marker.color)
+        for trace in film_map_chart.group_traces(table, "decade")
     }
     assert {name: films for name, (films, _) in found.items()} == {
         "no year": [4],
