@@ -21,7 +21,15 @@ import numpy as np
 from recsys.data import film_names
 from recsys.data.dataset import Catalog, Film
 from recsys.serving.search import series
-from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, WHOLE_WORDS, NameIndex, raise_scores, similar_names
+from recsys.serving.search.name_index import (
+    EXACT,
+    MISSPELT_NAME,
+    PREFIX,
+    WHOLE_WORDS,
+    NameIndex,
+    raise_scores,
+    similar_names,
+)
 from recsys.serving.search.normalize import (
     comparable_name,
     normalize,
@@ -45,6 +53,10 @@ MIN_CONFIDENT = 40  # minimum score of the film that the user probably means
 ADJACENT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs by one from the year in the query
 # factor that keeps scores below MIN_CONFIDENT, for films of another year or number in a series, and for suggestions
 UNLIKELY_WEIGHT = 0.39
+# minimum letters of a Cyrillic query that, in Latin letters, matches only a part of a name; a shorter query can only be
+# a whole name, because "бокс" does not mean "Boksuneun naui geot"
+MIN_LETTERS_OF_BEGINNING = 5  # if the part is the beginning of the name
+MIN_LETTERS_OF_PART = 6
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 N_NEAREST = 3
 # A film with a subtitle replaces the film whose title equals the query if it has many more viewers:
@@ -221,7 +233,9 @@ class TitleIndex:
         query = _normalize_query(title)
         scores, people = self._add_people_and_titles(query, self._title_scores(query, min_matches))
         for latin in romanizations(title):
-            scores = np.maximum(scores, self._title_scores(_normalize_query(latin), min_matches))
+            latin_scores = self._title_scores(_normalize_query(latin), min_matches)
+            is_unlikely = latin_scores < _min_latin_score(title)
+            scores = np.maximum(scores, np.where(is_unlikely, UNLIKELY_WEIGHT, 1) * latin_scores)
         if match := _YEAR_ALONE.match(text):
             raise_scores(scores, np.flatnonzero(self._years == int(match[1])), YEAR_MATCH)
         if year is None:
@@ -321,6 +335,13 @@ class TitleIndex:
                 full_name_scores = self._names.match_scores(f"{name} {rest}")
                 np.maximum(scores, full_name_scores * (SERIES_MATCH / EXACT), out=scores)
         raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)
+
+
+def _min_latin_score(query: str) -> float:
+    """Return the minimum score of a film that a Cyrillic query probably means if Latin letters replace its letters."""
+    if len(query) < MIN_LETTERS_OF_BEGINNING:
+        return EXACT
+    return PREFIX if len(query) < MIN_LETTERS_OF_PART else 0
 
 
 def names_of(film: film_names.FilmNames) -> list[str]:
