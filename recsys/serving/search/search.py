@@ -21,15 +21,7 @@ import numpy as np
 from recsys.data import film_names
 from recsys.data.dataset import Catalog, Film
 from recsys.serving.search import series
-from recsys.serving.search.name_index import (
-    EXACT,
-    MISSPELT_NAME,
-    PREFIX,
-    WHOLE_WORDS,
-    NameIndex,
-    raise_scores,
-    similar_names,
-)
+from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, WHOLE_WORDS, NameIndex, raise_scores, similar_names
 from recsys.serving.search.normalize import (
     comparable_name,
     normalize,
@@ -53,9 +45,8 @@ MIN_CONFIDENT = 40  # minimum score of the film that the user probably means
 ADJACENT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs by one from the year in the query
 # factor that keeps scores below MIN_CONFIDENT, for films of another year or number in a series, and for suggestions
 UNLIKELY_WEIGHT = 0.39
-# minimum letters of a Cyrillic query that, in Latin letters, matches only a part of a name; a shorter query can only be
-# a whole name, because "бокс" does not mean "Boksuneun naui geot"
-MIN_LETTERS_OF_BEGINNING = 5  # if the part is the beginning of the name
+# minimum letters of a Cyrillic query that can mean a part of a name in Latin letters. A shorter query can only mean a
+# whole name: "бокс" does not mean "Boksuneun naui geot".
 MIN_LETTERS_OF_PART = 6
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 N_NEAREST = 3
@@ -233,9 +224,11 @@ class TitleIndex:
         query = _normalize_query(title)
         scores, people = self._add_people_and_titles(query, self._title_scores(query, min_matches))
         for latin in romanizations(title):
-            latin_scores = self._title_scores(_normalize_query(latin), min_matches)
-            is_unlikely = latin_scores < _min_latin_score(title)
-            scores = np.maximum(scores, np.where(is_unlikely, UNLIKELY_WEIGHT, 1) * latin_scores)
+            latin_query = _normalize_query(latin)
+            latin_scores = self._title_scores(latin_query, min_matches)
+            if len(title) < MIN_LETTERS_OF_PART:
+                latin_scores *= np.where(self._has_whole_name(latin_query, latin_scores), 1, UNLIKELY_WEIGHT)
+            scores = np.maximum(scores, latin_scores)
         if match := _YEAR_ALONE.match(text):
             raise_scores(scores, np.flatnonzero(self._years == int(match[1])), YEAR_MATCH)
         if year is None:
@@ -259,6 +252,11 @@ class TitleIndex:
             scores = np.where(scores > MISSPELT_NAME, scores, 0)
         people = {row: name for row, name in matches.people.items() if matches.scores[row] > scores[row]}
         return NameMatches(np.maximum(scores, matches.scores), people)
+
+    def _has_whole_name(self, query: str, scores: np.ndarray) -> np.ndarray:
+        """Return True for the films with these title scores whose whole name or initials match the query, (F,) bool."""
+        is_exact = np.isin(scores, (EXACT, SERIES_MATCH, INITIALS_MATCH))
+        return is_exact | (self._names.guess_scores(query, by_words=False) > 0)
 
     def _title_scores(self, query: str, min_matches: int) -> np.ndarray:
         """Return the scores of titles, ignoring years, (F,). For `min_matches`, see `_ranked`."""
@@ -335,13 +333,6 @@ class TitleIndex:
                 full_name_scores = self._names.match_scores(f"{name} {rest}")
                 np.maximum(scores, full_name_scores * (SERIES_MATCH / EXACT), out=scores)
         raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)
-
-
-def _min_latin_score(query: str) -> float:
-    """Return the minimum score of a film that a Cyrillic query probably means if Latin letters replace its letters."""
-    if len(query) < MIN_LETTERS_OF_BEGINNING:
-        return EXACT
-    return PREFIX if len(query) < MIN_LETTERS_OF_PART else 0
 
 
 def names_of(film: film_names.FilmNames) -> list[str]:
