@@ -21,8 +21,7 @@ from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Entry
 from recsys.errors import N_
 from recsys.serving.search.name_index import MIN_GUESS_CHARS, similar_names
-from recsys.serving.search.normalize import comparable_name, normalize, sorted_span, title_names
-from recsys.serving.search.romanize import romanizations
+from recsys.serving.search.normalize import comparable_name, normalize, romanizations, sorted_span, title_names
 from recsys.serving.search.search import names_of
 
 MAX_CANDIDATES = 5  # films to choose from

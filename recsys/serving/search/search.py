@@ -21,22 +21,31 @@ import numpy as np
 from recsys.data import film_names
 from recsys.data.dataset import Catalog, Film
 from recsys.serving.search import series
-from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, WHOLE_WORDS, NameIndex, raise_scores, similar_names
+from recsys.serving.search.name_index import (
+    EXACT,
+    MISSPELT_NAME,
+    OTHER_TITLE,
+    WHOLE_WORDS,
+    NameIndex,
+    NameMatches,
+    PeopleAndTitles,
+    raise_scores,
+    similar_names,
+)
 from recsys.serving.search.normalize import (
     comparable_name,
     normalize,
     numbers_to_digits,
+    romanizations,
     separate_number,
     split_year,
     strip_article,
     title_names,
 )
-from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, PeopleAndTitles
-from recsys.serving.search.romanize import romanizations
 
 TOO_FEW = "too few ratings to learn from"  # why models have no score for an infrequent film
 MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
-# scores in percent, see also name_index.py and people_titles.py
+# scores in percent, see also name_index.py
 SERIES_MATCH = 90
 INITIALS_MATCH = 88
 YEAR_MATCH = 75

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from recsys.serving.search.romanize import romanizations
+from recsys.serving.search.normalize import romanizations
 from tests.serving.search.test_search import make_index
 
 
