@@ -9,11 +9,10 @@ Shapes: I items, F films of the catalogue, D features, T films of a history.
 from collections import defaultdict
 
 import numpy as np
-from scipy import sparse
 
 from recsys.data.dataset import Dataset, cache_by_dataset
 from recsys.data.film_tables import original_languages
-from recsys.text.fields import field_vectors
+from recsys.text.fields import dataset_field_vectors
 
 YEAR_SCALE = 15.0  # a distance of YEAR_SCALE years divides the similarity by e
 
@@ -57,7 +56,7 @@ def _most_similar(dataset: Dataset, number: int) -> int:
     main_film = dataset.main_film_by_duplicate.get(number, number)
     if main_film < dataset.n_items:
         return main_film
-    film_vectors, item_vectors = _field_vectors(dataset)
+    film_vectors, item_vectors = dataset_field_vectors(dataset)
     similarity = item_vectors @ film_vectors[[number]].toarray()[0]  # (I,)
     weight = np.sqrt(np.log1p(dataset.counts))
     year = dataset.catalog.films[number].year
@@ -96,13 +95,3 @@ def _languages_and_directors(dataset: Dataset) -> tuple[np.ndarray, dict[str, li
         for director in dataset.catalog.details.get(movie).directors:
             items_by_director[director].append(item)
     return np.array([languages.get(movie, "") for movie in movies], str), items_by_director
-
-
-@cache_by_dataset
-def _field_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return the vectors of all films, (F, D), and of the items, (I, D), see `recsys.text.fields`.
-
-    A slice of a sparse array is a copy, so the slice of the items is also cached.
-    """
-    vectors = field_vectors(dataset.name, dataset.catalog.complete)
-    return vectors, vectors[: dataset.n_items]

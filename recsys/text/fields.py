@@ -16,7 +16,7 @@ import pandas as pd
 from scipy import sparse
 
 from recsys.data import film_tables
-from recsys.data.dataset import Catalog
+from recsys.data.dataset import Catalog, Dataset, cache_by_dataset
 from recsys.data.film_details import FilmDetails
 from recsys.text.films import genre_matrix
 
@@ -33,6 +33,16 @@ def field_vectors(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return the vectors of all films, (I, D) float32."""
     fields = [_normalised(field(dataset, catalog)) * np.sqrt(weight) for field, weight in FIELDS]
     return sparse.csr_array(sparse.hstack(fields), dtype=np.float32)
+
+
+@cache_by_dataset
+def dataset_field_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the vectors of all films of a data set, infrequent films included, and the vectors of its items only.
+
+    A slice of a sparse array is a copy, so the vectors of the items are also cached.
+    """
+    vectors = field_vectors(dataset.name, dataset.catalog.complete)
+    return vectors, vectors[: dataset.n_items]
 
 
 def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
