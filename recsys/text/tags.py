@@ -15,6 +15,7 @@ from scipy import sparse
 from recsys.data.dataset import Catalog
 from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder, films
+from recsys.text.fields import count_pairs, tag_counts
 
 Encode = Callable[[Sequence[str], ProgressCallback], np.ndarray]  # n texts → (n, 384), rows of length 1
 THEME_STRENGTH = 0.6  # strength of a theme of a film if no user gave it to the film as a tag
@@ -61,11 +62,6 @@ def _strength(counts: sparse.csc_array) -> sparse.csc_array:
     return strength
 
 
-def _count_pairs(pairs: np.ndarray, shape: tuple[int, int]) -> sparse.csc_array:
-    """Return how often each pair (item, tag) is a row of `pairs`, as a matrix of the given shape (I, W)."""
-    return sparse.coo_array((np.ones(len(pairs), np.float32), (pairs[:, 0], pairs[:, 1])), shape=shape).tocsc()
-
-
 class TagTable:
     """The tags of the films of a catalogue.
 
@@ -90,18 +86,18 @@ class TagTable:
         themes = themes or {}
         self.texts = sorted({*normalised, *itertools.chain.from_iterable(themes.values())} - {""})
         index_of = {text: index for index, text in enumerate(self.texts)}
-        uses = catalog.tags  # each use has a film id and an index of `uses.texts`
-        items = np.array([catalog.item_of.get(movie_id, -1) for movie_id in uses.movie.tolist()], np.int64)
-        tags = np.array([index_of.get(normalised[index], -1) for index in uses.tag_index.tolist()], np.int64)
-        is_listed = (items >= 0) & (tags >= 0)
-        shape = (len(catalog), len(self.texts))
-        counts = _count_pairs(np.column_stack([items, tags])[is_listed], shape)
+        shape = len(catalog), len(self.texts)
+        uses = tag_counts(catalog).tocoo()  # column: index of `catalog.tags.texts`
+        tags = np.array([index_of.get(text, -1) for text in normalised], np.int64)[uses.col]
+        is_listed = tags >= 0
+        counts = sparse.coo_array((uses.data[is_listed], (uses.row[is_listed], tags[is_listed])), shape).tocsc()
         theme_pairs = [
             (item, index_of[theme])
             for item, movie_id in enumerate(catalog.movie_ids.tolist())
             for theme in set(themes.get(movie_id, ()))
         ]
-        has_theme = _count_pairs(np.array(theme_pairs, np.int64).reshape(-1, 2), shape)
+        items_with_theme, theme_tags = np.array(theme_pairs, np.int64).reshape(-1, 2).T
+        has_theme = count_pairs(items_with_theme, theme_tags, shape).tocsc()
         self.n_films_by_users = np.diff(counts.indptr)
         self.n_films = np.diff((counts + has_theme).indptr)
         self.by_phrase: dict[tuple[str, ...], list[int]] = {}
@@ -111,15 +107,15 @@ class TagTable:
             self.by_phrase.setdefault(phrase, []).append(index)
             for word_stem in set(phrase):
                 self.by_stem.setdefault(word_stem, []).append(index)
-        tag_strength = _strength(self._sum_equal_phrases(counts))
-        theme_strength = THEME_STRENGTH * self._sum_equal_phrases(has_theme).minimum(1)
+        tag_strength = _strength(self._sum_equal_phrases(counts.astype(np.float32)))
+        theme_strength = THEME_STRENGTH * self._sum_equal_phrases(has_theme.astype(np.float32)).minimum(1)
         self.strength = (tag_strength + theme_strength - tag_strength * theme_strength).tocsc()
 
     def _sum_equal_phrases(self, counts: sparse.csc_array) -> sparse.csc_array:
         """Return the uses of each tag and of tags with equal stems, (I, W): "dance" and "dancing" count as one tag."""
         pairs = [(tag, other) for tags in self.by_phrase.values() for tag in tags for other in tags]
         rows, columns = np.array(pairs, np.int64).reshape(-1, 2).T
-        is_equal = sparse.coo_array((np.ones(len(pairs), np.float32), (rows, columns)), shape=(len(self.texts),) * 2)
+        is_equal = count_pairs(rows, columns, (len(self.texts),) * 2).astype(np.float32)
         return (counts @ is_equal).tocsc()
 
     @cached_property
