@@ -106,36 +106,26 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
 
     `history` has film numbers, oldest first. Only `released_by_last_film` reads it.
     """
-    return _all_of(features, _masks(features, filters, history).values())
-
-
-def _all_of(features: FilmFeatures, masks: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the conjunction of masks (I,) bool."""
-    return np.logical_and.reduce([np.ones(len(features.years), bool), *masks])
-
-
-def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> dict[str, np.ndarray]:
-    """Return field → True for the items that pass, (I,) bool, for each filter that is set."""
-    masks = {}
+    years, mask = features.years, np.ones(len(features.years), bool)
     if filters.years:
         oldest, newest = filters.years
-        masks["years"] = (features.years > 0) & (features.years >= oldest) & (features.years <= newest)
+        mask &= (years > 0) & (years >= oldest) & (years <= newest)
     if filters.genres:
-        masks["genres"] = _has_genre(features, filters.genres)
+        mask &= _has_genre(features, filters.genres)
     if filters.excluded_genres:
-        masks["excluded_genres"] = ~_has_genre(features, filters.excluded_genres)
+        mask &= ~_has_genre(features, filters.excluded_genres)
     if filters.languages:
-        masks["languages"] = _has_value(features, features.languages, filters.languages)
+        mask &= _has_value(features, features.languages, filters.languages)
     if filters.countries:
-        masks["countries"] = _has_value(features, features.countries, filters.countries)
+        mask &= _has_value(features, features.countries, filters.countries)
     if filters.popularity != "any":
         low, high = POPULARITY_LEVELS[filters.popularity]
-        masks["popularity"] = (features.popularity_percentile >= low) & (features.popularity_percentile < high)
+        mask &= (features.popularity_percentile >= low) & (features.popularity_percentile < high)
     if filters.released_by_last_film:
-        years = [features.film_years[film] for film in history if features.film_years[film] > 0]
-        if years:
-            masks["released_by_last_film"] = (features.years > 0) & (features.years <= years[-1])
-    return masks
+        history_years = [year for film in history if (year := features.film_years[film]) > 0]
+        if history_years:
+            mask &= (years > 0) & (years <= history_years[-1])
+    return mask
 
 
 def _has_value(features: FilmFeatures, items_by_value: Mapping[str, np.ndarray], values: Sequence[str]) -> np.ndarray:

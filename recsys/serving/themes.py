@@ -587,7 +587,7 @@ def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> Them
         return ThemeIndex(dataset, table, None, Missing.VECTORS)
     try:
         encode = encoder.load(no_progress, fetch=False)
-        tags = table.vectors(dataset.name, encode, report)
+        tags = table.load_or_encode_vectors(dataset.name, encode, report)
     except DownloadError:
         return ThemeIndex(dataset, table, None, Missing.ENCODER)
     except MissingLibraryError:

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from recsys.data.dataset import Catalog
-from recsys.progress import ProgressCallback, no_progress
+from recsys.progress import ProgressCallback
 from recsys.text import encoder, films
 from recsys.text.fields import count_pairs, tag_counts
 
@@ -75,15 +75,12 @@ class TagTable:
         by_stem: Stem → tags that contain it.
     """
 
-    def __init__(
-        self, catalog: Catalog, normalised: Sequence[str], themes: Mapping[int, Sequence[str]] | None = None
-    ) -> None:
+    def __init__(self, catalog: Catalog, normalised: Sequence[str], themes: Mapping[int, Sequence[str]]) -> None:
         """Count how often each film has each tag.
 
         `normalised` has the normalised form of each of `catalog.tags.texts`. Tags with equal forms become one tag, and
         tags with the form "" are left out. `themes` has the normalised themes of films by film id.
         """
-        themes = themes or {}
         self.texts = sorted({*normalised, *itertools.chain.from_iterable(themes.values())} - {""})
         index_of = {text: index for index, text in enumerate(self.texts)}
         shape = len(catalog), len(self.texts)
@@ -130,7 +127,7 @@ class TagTable:
         """Return whether at least `min_films` films have a tag or theme that consists of the stems `phrase`."""
         return any(self.n_films[tag] >= min_films for tag in self.by_phrase.get(phrase, ()))
 
-    def vectors(self, dataset: str, encode: Encode, report: ProgressCallback = no_progress) -> np.ndarray:
+    def load_or_encode_vectors(self, dataset: str, encode: Encode, report: ProgressCallback) -> np.ndarray:
         """Return the sentence vectors of `encoded_tags`: shipped, stored earlier, or encoded and stored now.
 
         They are (n, 384) float32 with rows of length 1. `report` receives the progress of `encode`.

@@ -268,7 +268,10 @@ class TitleIndex:
         return is_exact | (self._names.guess_scores(query, by_words=False) > 0)
 
     def _title_scores(self, query: str, min_matches: int) -> np.ndarray:
-        """Return the scores of titles, ignoring years, (F,). For `min_matches`, see `_ranked`."""
+        """Return the scores of titles, ignoring years, (F,).
+
+        For `min_matches`, see `_ranked`. If it is 0, films with another title that the query can mean are left out.
+        """
         scores = self._names.match_scores(query)
         spaced_query = numbers_to_digits(separate_number(query))  # "hp3" and "hp three" → "hp 3"
         for nickname in map(_without_spaces, (query, spaced_query)):
@@ -278,7 +281,7 @@ class TitleIndex:
             # "endgame" means Avengers: Endgame rather than an infrequent film of this title
             raise_scores(scores, self._subtitles.get(strip_article(query), []), EXACT)
         if min_matches and has_title.any():
-            raise_scores(scores, self._more_popular_parts(query, scores), EXACT)
+            raise_scores(scores, self._popular_films_with_main_title(query, scores), EXACT)
         name_and_number = _WITH_NUMBER.match(strip_article(spaced_query))
         if name_and_number:
             name = name_and_number[1]
@@ -295,7 +298,7 @@ class TitleIndex:
             scores = self._other_number_scores(name_and_number[1], int(name_and_number[2]))
         return scores
 
-    def _more_popular_parts(self, query: str, scores: np.ndarray) -> np.ndarray:
+    def _popular_films_with_main_title(self, query: str, scores: np.ndarray) -> np.ndarray:
         """Return the rows of films with the query as main title that have many more viewers than films titled so, (n,).
 
         Films of the series with fewer viewers are returned, too. The result is empty if no film has many more viewers.
@@ -316,7 +319,7 @@ class TitleIndex:
 
     def _numbered(self, names: Sequence[str], number: int) -> list[int]:
         """Return the rows of the films with a number in any of the series `names`."""
-        rows = [self._series[name].numbered(number) for name in names]
+        rows = [self._series[name].row_of_number(number) for name in names]
         return [row for row in rows if row is not None]
 
     def _other_number_scores(self, name: str, number: int) -> np.ndarray:
