@@ -67,6 +67,11 @@ class Match:
         """Whether the visitor need not choose."""
         return self.method in CONFIDENT
 
+    @property
+    def accepted_film(self) -> int | None:
+        """The film of a confident match or the likely candidate, None if there is neither."""
+        return self.films[0] if self.is_confident or self.is_likely else None
+
 
 class _Candidate(NamedTuple):
     """A film whose title is similar to the title of an entry."""

@@ -43,11 +43,15 @@ class Predictor:
 
     def favours_content(self, films: Sequence[int]) -> bool:
         """Return whether the model gives content more weight than usual for a history of these film numbers."""
-        return self.model.favours_content(substitutes.replace_infrequent(self.dataset, np.array(films, np.int64)))
+        return self.model.favours_content(self._items(films))
 
     def common_trait_name(self, films: Sequence[int]) -> str:
         """Return the name of a trait that the films have in common, or "", see `Model.common_trait_name`."""
-        return self.model.common_trait_name(substitutes.replace_infrequent(self.dataset, np.array(films, np.int64)))
+        return self.model.common_trait_name(self._items(films))
+
+    def _items(self, films: Sequence[int]) -> np.ndarray:
+        """Return film numbers with substitutes for infrequent films, (n,) int64."""
+        return substitutes.replace_infrequent(self.dataset, np.array(films, np.int64))
 
     @property
     def is_current(self) -> bool:
