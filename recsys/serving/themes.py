@@ -77,26 +77,16 @@ _SMALL_WORDS = (
 STOP_WORDS = frozenset(_SMALL_WORDS.split())
 NEGATIONS = frozenset({"not", "no", "without"})  # they exclude the next tag or genre
 DEGREE_WORDS = frozenset({"too", "very", "so"})  # skipped after a negation: "not very scary" excludes "scary"
-GENRE_SYNONYMS = {  # phrase → genre of MovieLens
-    "sci fi": "Sci-Fi",
-    "science fiction": "Sci-Fi",
-    "scifi": "Sci-Fi",
-    "noir": "Film-Noir",
-    "detective": "Mystery",
-    "whodunit": "Mystery",
-    "murder mystery": "Mystery",
-    "heist": "Crime",
-    "gangster": "Crime",
-    "kids": "Children",
-    "family": "Children",
-    "animated": "Animation",
-    "cartoon": "Animation",
-    "scary": "Horror",
-    "slasher": "Horror",
-    "funny": "Comedy",
-    "love": "Romance",
-    "love story": "Romance",
-    "romantic": "Romance",
+GENRE_SYNONYMS = {  # genre of MovieLens → phrases
+    "Animation": ("animated", "cartoon"),
+    "Children": ("kids", "family"),
+    "Comedy": ("funny",),
+    "Crime": ("heist", "gangster"),
+    "Film-Noir": ("noir",),
+    "Horror": ("scary", "slasher"),
+    "Mystery": ("detective", "whodunit", "murder mystery"),
+    "Romance": ("love", "love story", "romantic"),
+    "Sci-Fi": ("sci fi", "science fiction", "scifi"),
 }
 LANGUAGES = {  # phrase → codes in the table of original languages
     "african": ("am", "bm", "wo", "zu"),
@@ -264,11 +254,11 @@ class ThemeParser:
             self.is_for_children |= self.has_genre[genre]
         self._genre_by_name = {stems(normalize(name)): name for name in names}
         self._genre_by_phrase: dict[tuple[str, ...], str] = {}  # stems of a name or synonym → genre
-        for synonym, genre in GENRE_SYNONYMS.items():
+        for genre, synonyms in GENRE_SYNONYMS.items():
             if genre in CHILDREN_GENRES and children_genres:
                 genre = children_genres[0]  # its name in this data set
             if genre in self.has_genre:
-                self._genre_by_phrase[stems(synonym)] = genre
+                self._genre_by_phrase |= dict.fromkeys(map(stems, synonyms), genre)
         self._genre_by_phrase |= self._genre_by_name
         self._items_by_stem: dict[str, list[int]] = {}  # stem → items with the stem in their title
         for item, film in enumerate(catalog.films[: self._n_items]):

@@ -24,8 +24,6 @@ I items.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import reduce
-from operator import add
 
 import numpy as np
 import pandas as pd
@@ -124,7 +122,7 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
         padded_weights.append(np.pad(weights, ((0, 0), (0, 0), (0, MAX_DISTANCE - weights.shape[-1]))))
         lengths.append(weights.shape[-1])
     n_users = (np.array(lengths) > np.arange(MAX_DISTANCE)[:, None]).sum(1)
-    return DistanceAttention(reduce(add, padded_weights), n_users)
+    return DistanceAttention(np.sum(padded_weights, axis=0), n_users)
 
 
 def sample_histories(dataset: Dataset, n: int) -> list[np.ndarray]:
