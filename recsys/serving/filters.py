@@ -13,7 +13,7 @@ from pydantic import Field
 from recsys.config import Fraction, config_class
 from recsys.data.dataset import Dataset, cache_by_dataset
 from recsys.data.film_tables import original_languages
-from recsys.text.films import genre_matrix
+from recsys.text.films import genre_matrix, rows_by_value
 
 # level → half-open range [low, high) of `FilmFeatures.popularity_percentile`
 POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
@@ -94,11 +94,7 @@ def film_features(dataset: Dataset) -> FilmFeatures:
 
 def _items_by_value(values_of_items: Iterable[Iterable[str]]) -> dict[str, np.ndarray]:
     """Return value → items (n,) that have the value."""
-    items_by_value: dict[str, list[int]] = {}
-    for item, values in enumerate(values_of_items):
-        for value in values:
-            items_by_value.setdefault(value, []).append(item)
-    return {value: np.array(items, np.int64) for value, items in items_by_value.items()}
+    return {value: np.array(items, np.int64) for value, items in rows_by_value(values_of_items).items()}
 
 
 def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> np.ndarray:

@@ -6,13 +6,12 @@ substitutes per film gave worse recommendations than a single substitute (docs/e
 Shapes: I items, F films of the catalogue, D features, T films of a history.
 """
 
-from collections import defaultdict
-
 import numpy as np
 
 from recsys.data.dataset import Dataset, cache_by_dataset
 from recsys.data.film_tables import original_languages
 from recsys.text.fields import dataset_field_vectors
+from recsys.text.films import rows_by_value
 
 YEAR_SCALE = 15.0  # a distance of YEAR_SCALE years divides the similarity by e
 
@@ -89,9 +88,7 @@ def _relatives(dataset: Dataset, number: int) -> np.ndarray:
 @cache_by_dataset
 def _languages_and_directors(dataset: Dataset) -> tuple[np.ndarray, dict[str, list[int]]]:
     """Return the original language of each item, (I,) str, "" for English, and director → items."""
-    languages, items_by_director = original_languages(dataset.name), defaultdict[str, list[int]](list)
-    movies = [film.movie_id for film in dataset.catalog.films[: dataset.n_items]]
-    for item, movie in enumerate(movies):
-        for director in dataset.catalog.details.get(movie).directors:
-            items_by_director[director].append(item)
+    languages, details = original_languages(dataset.name), dataset.catalog.details
+    movies = dataset.catalog.movie_ids.tolist()
+    items_by_director = rows_by_value(details.get(movie).directors for movie in movies)
     return np.array([languages.get(movie, "") for movie in movies], str), items_by_director

@@ -32,7 +32,7 @@ from recsys.errors import MissingLibraryError
 from recsys.progress import ProgressCallback, no_progress
 from recsys.serving.search.normalize import normalize, numbers_to_digits, strip_article
 from recsys.text import encoder
-from recsys.text.films import genre_matrix, stored_film_vectors
+from recsys.text.films import genre_matrix, rows_by_value, stored_film_vectors
 from recsys.text.tags import TagTable, stem, stems
 
 MAX_THEME_CHARS = 300
@@ -260,10 +260,10 @@ class ThemeParser:
             if genre in self.has_genre:
                 self._genre_by_phrase |= dict.fromkeys(map(stems, synonyms), genre)
         self._genre_by_phrase |= self._genre_by_name
-        self._items_by_stem: dict[str, list[int]] = {}  # stem → items with the stem in their title
-        for item, film in enumerate(catalog.films[: self._n_items]):
-            for title_stem in set(stems(normalize(film.title))):
-                self._items_by_stem.setdefault(title_stem, []).append(item)
+        # stem → items with the stem in their title
+        self._items_by_stem = rows_by_value(
+            set(stems(normalize(film.title))) for film in catalog.films[: self._n_items]
+        )
 
     def is_theme(self, text: str) -> bool:
         """Return whether a text consists of genres, languages and tags of MIN_TAG_FILMS films, or has an audience.

@@ -97,13 +97,9 @@ class TagTable:
         has_theme = count_pairs(items_with_theme, theme_tags, shape).tocsc()
         self.n_films_by_users = np.diff(counts.indptr)
         self.n_films = np.diff((counts + has_theme).indptr)
-        self.by_phrase: dict[tuple[str, ...], list[int]] = {}
-        self.by_stem: dict[str, list[int]] = {}
-        for index, text in enumerate(self.texts):
-            phrase = stems(text)
-            self.by_phrase.setdefault(phrase, []).append(index)
-            for word_stem in set(phrase):
-                self.by_stem.setdefault(word_stem, []).append(index)
+        phrases = list(map(stems, self.texts))
+        self.by_phrase = films.rows_by_value([phrase] for phrase in phrases)
+        self.by_stem = films.rows_by_value(map(set, phrases))
         tag_strength = _strength(self._sum_equal_phrases(counts.astype(np.float32)))
         theme_strength = THEME_STRENGTH * self._sum_equal_phrases(has_theme.astype(np.float32)).minimum(1)
         self.strength = (tag_strength + theme_strength - tag_strength * theme_strength).tocsc()

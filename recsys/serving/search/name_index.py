@@ -37,6 +37,7 @@ from recsys.serving.search.normalize import (
     strip_article,
     title_names,
 )
+from recsys.text.films import rows_by_value
 
 # scores in percent
 EXACT = 100  # the whole name
@@ -339,16 +340,13 @@ class PeopleAndTitles:
 
     def __init__(self, details: Details, films: Sequence[Film]) -> None:
         """Index the other titles and the people of F films."""
-        titles: dict[str, list[int]] = {}  # normalized title → rows of films
-        people: dict[str, list[int]] = {}  # name → rows of films
-        for row, film in enumerate(films):
-            detail = details.get(film.movie_id)
-            if detail.titles:
-                other_titles = set(map(normalize, detail.titles)) - set(map(normalize, title_names(film.title)))
-                for title in other_titles:
-                    titles.setdefault(title, []).append(row)
-            for person in dict.fromkeys([*detail.directors, *detail.cast]):
-                people.setdefault(person, []).append(row)
+        film_details = [details.get(film.movie_id) for film in films]
+        titles = rows_by_value(  # normalized title → rows of films
+            set(map(normalize, detail.titles)) - set(map(normalize, title_names(film.title))) if detail.titles else ()
+            for film, detail in zip(films, film_details, strict=True)
+        )
+        # name → rows of films
+        people = rows_by_value(dict.fromkeys([*detail.directors, *detail.cast]) for detail in film_details)
         self._titles, self._films_of_title = NameLines(list(titles)), list(titles.values())
         self._people, self._films_of_person = list(people), list(people.values())
         self._person_names = NameLines([normalize(person) for person in people])

@@ -18,6 +18,7 @@ import numpy as np
 
 from recsys.data.dataset import Dataset, Film, cache_by_dataset
 from recsys.serving.search.normalize import MAX_CHAR, comparable_name, initials, normalize, sorted_span, strip_article
+from recsys.text.films import rows_by_value
 
 # for `find_series`
 MAX_GAP_YEARS = 12  # from a film titled like the series ("Rocky") to the next film; with a longer gap, it is unrelated
@@ -212,11 +213,7 @@ def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, lis
     # the count of a name of several words is 0
     prefixes = {name for name in long_names if first_word_counts[name] < COMMON_WORD_FILMS}
     names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
-    items_of_name: dict[str, list[int]] = {}
-    for item, names in enumerate(names_of_item):
-        for name in names:
-            items_of_name.setdefault(name, []).append(item)
-    return names_of_item, items_of_name
+    return names_of_item, rows_by_value(names_of_item)
 
 
 def _prefix_names(names: frozenset[str], prefixes: set[str]) -> set[str]:
