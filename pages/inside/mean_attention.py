@@ -12,8 +12,8 @@ from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import display_tag, percent
 from pages.ui.i18n import _, ngettext
 from recsys.data.dataset import Dataset
-from recsys.serving.insight import attention, attention_stats
-from recsys.serving.insight.attention_stats import GenreAttention, MeanAttention
+from recsys.serving.insight import attention
+from recsys.serving.insight.attention import GenreAttention, MeanAttention
 from recsys.serving.predictor import Predictor
 
 MAX_COLUMNS = 4  # charts side by side
@@ -37,7 +37,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     if predictor is None:
         return
     with st.spinner(
-        ngettext("Reading the history of {n} person", "Reading the histories of {n} people", attention_stats.MAX_USERS)
+        ngettext("Reading the history of {n} person", "Reading the histories of {n} people", attention.MAX_USERS)
     ):
         by_position, by_genre = _mean_attention(predictor)
     text = ngettext(
@@ -59,9 +59,9 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
 @cache.cached_for_predictor(max_entries=12)
 def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
     """Return the attention by position and by genre. This takes two seconds on two cores."""
-    batch = attention_stats.collect_attention(predictor)
-    genres = attention_stats.genre_attention(batch, predictor.dataset.catalog)
-    return attention_stats.mean_attention(batch), genres
+    batch = attention.collect_attention(predictor)
+    genres = attention.genre_attention(batch, predictor.dataset.catalog)
+    return attention.mean_attention(batch), genres
 
 
 def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
@@ -179,8 +179,8 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
         "Coloured cells: the 95% interval over people excludes 1×. Empty cells: fewer than {min_people} people "
         "watched such a pair. Based on the latest {n} positions. From the second layer on, a position also contains "
         "other films, so its genre is less clear.",
-        min_people=attention_stats.MIN_USERS,
-        n=attention_stats.MAX_STORED_TOKENS,
+        min_people=attention.MIN_USERS,
+        n=attention.MAX_STORED_TOKENS,
     )
     st.caption(text)
     charts.download_buttons(table.drop(columns="colour"), f"genre-attention-{common.file_name(predictor)}")

@@ -268,8 +268,9 @@ THEME_BY_TAG = {normalize(theme): theme for theme in THEMES}  # tags are in the 
 
 
 def english_theme_name(text: str) -> str:
-    """Translate the name of a theme from the visitor's language to English. Return any other text unchanged."""
-    return next((theme for theme in THEMES if normalize(_(theme)) == normalize(text)), text)
+    """Translate the name of a theme or genre from the visitor's language to English. Any other text is unchanged."""
+    names = (*THEMES, *format.GENRES)
+    return next((name for name in names if normalize(_(name)) == normalize(text)), text)
 
 
 def display_tag_or_theme(tag: str) -> str:

@@ -13,9 +13,9 @@ from pages.ui import cache, errors, format, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.widgets import button
 from recsys.data.dataset import Film
+from recsys.serving.insight.list_comparison import Change, RankChange, move_film, rank_changes, remove_film
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
-from recsys.serving.what_if import Change, RankChange, move_film, rank_changes, remove_film
 
 REMOVE = "remove"
 MOVE = "move"

@@ -17,7 +17,7 @@ from recsys.ranking.ranking import Ranking
 from recsys.serving.insight.explain import explain
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, exclusion_mask, rankings
-from recsys.serving.search.series import same_series
+from recsys.serving.search.series import items_of_series
 
 DEFAULT_LENGTH = 3  # films
 BEAM_WIDTH = 5
@@ -104,7 +104,7 @@ def _exclude_series(predictor: Predictor, excluded: np.ndarray, planned: Sequenc
     """Return a copy of a mask of excluded items (I,) that also excludes all films of the series of planned items."""
     mask = excluded.copy()
     for item in planned:
-        mask[same_series(predictor.dataset, item)] = True
+        mask[items_of_series(predictor.dataset, item)] = True
     return mask
 
 

@@ -13,10 +13,9 @@ Reference: Rocchio, in Salton (ed.), The SMART Retrieval System, 1971.
 from collections.abc import Mapping
 
 import numpy as np
-from scipy import sparse
 
-from recsys.data.dataset import Dataset, cache_by_dataset
-from recsys.text.fields import field_vectors
+from recsys.data.dataset import Dataset
+from recsys.text.fields import dataset_field_vectors
 
 # Factor of the similarity to liked and disliked films. With this value, one thumb replaces about two of ten recommended
 # films. Metrics of validation users do not improve: feedback is for visitors who want the list to change.
@@ -31,13 +30,7 @@ def adjust(dataset: Dataset, scores: np.ndarray, stars: Mapping[int, float]) -> 
     weights = np.clip((ratings - NEUTRAL_STARS) / STARS_PER_UNIT, -1, 1)
     if not weights.any():
         return scores
-    vectors = _film_vectors(dataset)  # (F, D)
-    profile = vectors[films].T @ (weights / np.abs(weights).sum())  # (D,)
-    similarity = np.asarray(vectors[: dataset.n_items] @ profile)  # (I,) -1…1
+    film_vectors, item_vectors = dataset_field_vectors(dataset)
+    profile = film_vectors[films].T @ (weights / np.abs(weights).sum())  # (D,)
+    similarity = np.asarray(item_vectors @ profile)  # (I,) -1…1
     return scores + (STRENGTH * scores.std()) * similarity.astype(scores.dtype)
-
-
-@cache_by_dataset
-def _film_vectors(dataset: Dataset) -> sparse.csr_array:
-    """Return the vectors of all films, (F, D)."""
-    return field_vectors(dataset.name, dataset.catalog.complete)

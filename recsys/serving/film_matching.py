@@ -21,8 +21,7 @@ from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Entry
 from recsys.errors import N_
 from recsys.serving.search.name_index import MIN_GUESS_CHARS, similar_names
-from recsys.serving.search.normalize import comparable_name, normalize, sorted_span, title_names
-from recsys.serving.search.romanize import romanizations
+from recsys.serving.search.normalize import comparable_name, normalize, romanizations, sorted_span, title_names
 from recsys.serving.search.search import names_of
 
 MAX_CANDIDATES = 5  # films to choose from
@@ -67,6 +66,11 @@ class Match:
     def is_confident(self) -> bool:
         """Whether the visitor need not choose."""
         return self.method in CONFIDENT
+
+    @property
+    def accepted_film(self) -> int | None:
+        """The film of a confident match or the likely candidate, None if there is neither."""
+        return self.films[0] if self.is_confident or self.is_likely else None
 
 
 class _Candidate(NamedTuple):

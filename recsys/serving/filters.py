@@ -13,7 +13,7 @@ from pydantic import Field
 from recsys.config import Fraction, config_class
 from recsys.data.dataset import Dataset, cache_by_dataset
 from recsys.data.film_tables import original_languages
-from recsys.text.films import genre_matrix
+from recsys.text.films import genre_matrix, rows_by_value
 
 # level → half-open range [low, high) of `FilmFeatures.popularity_percentile`
 POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
@@ -94,11 +94,7 @@ def film_features(dataset: Dataset) -> FilmFeatures:
 
 def _items_by_value(values_of_items: Iterable[Iterable[str]]) -> dict[str, np.ndarray]:
     """Return value → items (n,) that have the value."""
-    items_by_value: dict[str, list[int]] = {}
-    for item, values in enumerate(values_of_items):
-        for value in values:
-            items_by_value.setdefault(value, []).append(item)
-    return {value: np.array(items, np.int64) for value, items in items_by_value.items()}
+    return {value: np.array(items, np.int64) for value, items in rows_by_value(values_of_items).items()}
 
 
 def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> np.ndarray:
@@ -106,36 +102,26 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
 
     `history` has film numbers, oldest first. Only `released_by_last_film` reads it.
     """
-    return _all_of(features, _masks(features, filters, history).values())
-
-
-def _all_of(features: FilmFeatures, masks: Iterable[np.ndarray]) -> np.ndarray:
-    """Return the conjunction of masks (I,) bool."""
-    return np.logical_and.reduce([np.ones(len(features.years), bool), *masks])
-
-
-def _masks(features: FilmFeatures, filters: Filters, history: Sequence[int]) -> dict[str, np.ndarray]:
-    """Return field → True for the items that pass, (I,) bool, for each filter that is set."""
-    masks = {}
+    years, mask = features.years, np.ones(len(features.years), bool)
     if filters.years:
         oldest, newest = filters.years
-        masks["years"] = (features.years > 0) & (features.years >= oldest) & (features.years <= newest)
+        mask &= (years > 0) & (years >= oldest) & (years <= newest)
     if filters.genres:
-        masks["genres"] = _has_genre(features, filters.genres)
+        mask &= _has_genre(features, filters.genres)
     if filters.excluded_genres:
-        masks["excluded_genres"] = ~_has_genre(features, filters.excluded_genres)
+        mask &= ~_has_genre(features, filters.excluded_genres)
     if filters.languages:
-        masks["languages"] = _has_value(features, features.languages, filters.languages)
+        mask &= _has_value(features, features.languages, filters.languages)
     if filters.countries:
-        masks["countries"] = _has_value(features, features.countries, filters.countries)
+        mask &= _has_value(features, features.countries, filters.countries)
     if filters.popularity != "any":
         low, high = POPULARITY_LEVELS[filters.popularity]
-        masks["popularity"] = (features.popularity_percentile >= low) & (features.popularity_percentile < high)
+        mask &= (features.popularity_percentile >= low) & (features.popularity_percentile < high)
     if filters.released_by_last_film:
-        years = [features.film_years[film] for film in history if features.film_years[film] > 0]
-        if years:
-            masks["released_by_last_film"] = (features.years > 0) & (features.years <= years[-1])
-    return masks
+        history_years = [year for film in history if (year := features.film_years[film]) > 0]
+        if history_years:
+            mask &= (years > 0) & (years <= history_years[-1])
+    return mask
 
 
 def _has_value(features: FilmFeatures, items_by_value: Mapping[str, np.ndarray], values: Sequence[str]) -> np.ndarray:

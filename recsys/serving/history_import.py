@@ -111,11 +111,10 @@ class Review:
             choices: The chosen film numbers by `ImportedFilm.key`; None for "none of these".
         """
         match = self.matches[position]
-        default = match.films[0] if match.is_confident or match.is_likely else None
         if match.is_confident:
-            return default
-        choice = choices.get(self.films[position].key, default)
-        return choice if choice is None or choice in match.films else default
+            return match.accepted_film
+        choice = choices.get(self.films[position].key, match.accepted_film)
+        return choice if choice is None or choice in match.films else match.accepted_film
 
     def film_numbers(self, choices: Mapping[str, int | None]) -> dict[int, int]:
         """Return position in `films` → film number, for the films that have one. For `choices`, see `film_number`."""

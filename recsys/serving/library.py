@@ -39,6 +39,7 @@ class Library:
     features: FilmFeatures  # of F films
     n_ratings: np.ndarray  # (F,) int, 0 for infrequent films, whose ratings are not stored
     mean_stars: np.ndarray  # (F,) NaN for infrequent films and in a data set without ratings
+    _sorted_films_cache: dict[str, np.ndarray] = field(default_factory=dict, init=False)  # by order
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "Library":
@@ -92,11 +93,6 @@ class Library:
             films = np.lexsort((np.arange(len(self)), -self.n_ratings, self._sort_key(order)))
             self._sorted_films_cache[order] = films
         return self._sorted_films_cache[order]
-
-    @cached_property
-    def _sorted_films_cache(self) -> dict[str, np.ndarray]:
-        """The results of `_sorted_films`, by order."""
-        return {}
 
     def _sort_key(self, order: str) -> np.ndarray:
         """Return the sort key of each film, (F,), smallest first. Films with an unknown value are last."""

@@ -99,7 +99,7 @@ class Canvas:
         x, y = point[0] * SCALE, point[1] * SCALE
         self.draw.line((x, y, x + width * SCALE, y), colour, 2)
 
-    def paste(self, point: Point, image: Image.Image, radius: float = 0.0) -> None:
+    def paste(self, point: Point, image: Image.Image, radius: float) -> None:
         """Draw an image with its upper left corner at a point. `radius` rounds the corners."""
         mask = Image.new("L", image.size, 0)
         ImageDraw.Draw(mask).rounded_rectangle((0, 0, *image.size), scaled(radius), fill=255)

@@ -7,20 +7,20 @@ recommendations than a single substitute (docs/experiments.md).
 Shapes: I items, F films of the catalogue, D features, T films of a history.
 """
 
-from collections import defaultdict
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
 from recsys.data.dataset import Dataset, Queries, cache_by_dataset
 from recsys.data.film_tables import original_languages
+from recsys.models.array_model import csr_state
 from recsys.models.base import Model
 from recsys.models.common_trait import TraitTable
-from recsys.models.content import Content
 from recsys.models.registry import get
 from recsys.models.visitor_pool import CONTENT_MEMBER
+from recsys.text.fields import dataset_field_vectors
+from recsys.text.films import rows_by_value
 
 YEAR_SCALE = 15.0  # a distance of YEAR_SCALE years divides the similarity by e
 MIN_SIMILARITY = 1.0  # of the fields of a film and its substitute; `AllFilms` removes films without such a substitute
@@ -80,10 +80,14 @@ class AllFilms:
 
 
 @cache_by_dataset
-def _content_of_all_films(dataset: Dataset) -> Content:
-    """Return CONTENT_MEMBER, fitted on the descriptions of all films."""
+def _content_of_all_films(dataset: Dataset) -> Model:
+    """Return CONTENT_MEMBER with the descriptions of all films."""
     recommender = get(CONTENT_MEMBER)
-    return recommender.model(recommender.preset(dataset.name)).fit(replace(dataset, catalog=dataset.catalog.complete))
+    model = recommender.model(recommender.preset(dataset.name))
+    counts = replace(dataset, catalog=dataset.catalog.complete).counts
+    vectors, _item_vectors = dataset_field_vectors(dataset)
+    model.load_state({"counts": counts, **csr_state(vectors)}, len(counts))
+    return model
 
 
 @cache_by_dataset
@@ -126,7 +130,7 @@ def _most_similar(dataset: Dataset, number: int) -> Substitute:
     main_film = dataset.main_film_by_duplicate.get(number, number)
     if main_film < dataset.n_items:
         return Substitute(main_film, np.inf)
-    film_vectors, item_vectors = _field_vectors(dataset)
+    film_vectors, item_vectors = dataset_field_vectors(dataset)
     similarity = item_vectors @ film_vectors[[number]].toarray()[0]  # (I,)
     weight = np.sqrt(np.log1p(dataset.counts))
     year = dataset.catalog.films[number].year
@@ -160,19 +164,7 @@ def _relatives(dataset: Dataset, number: int) -> np.ndarray:
 @cache_by_dataset
 def _languages_and_directors(dataset: Dataset) -> tuple[np.ndarray, dict[str, list[int]]]:
     """Return the original language of each item, (I,) str, "" for English, and director → items."""
-    languages, items_by_director = original_languages(dataset.name), defaultdict[str, list[int]](list)
-    movies = [film.movie_id for film in dataset.catalog.films[: dataset.n_items]]
-    for item, movie in enumerate(movies):
-        for director in dataset.catalog.details.get(movie).directors:
-            items_by_director[director].append(item)
+    languages, details = original_languages(dataset.name), dataset.catalog.details
+    movies = dataset.catalog.movie_ids.tolist()
+    items_by_director = rows_by_value(details.get(movie).directors for movie in movies)
     return np.array([languages.get(movie, "") for movie in movies], str), items_by_director
-
-
-@cache_by_dataset
-def _field_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.csr_array]:
-    """Return the vectors of all films, (F, D), and of the items, (I, D), from the model of `_content_of_all_films`.
-
-    A slice of a sparse array is a copy, so the slice of the items is also cached.
-    """
-    vectors = _content_of_all_films(dataset).vectors
-    return vectors, vectors[: dataset.n_items]

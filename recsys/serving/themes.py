@@ -3,22 +3,25 @@
 A query is the text that someone types. A theme is an entry of the table of themes in `recsys.data.film_tables`. The
 themes of a film count as tags of the film.
 
-A query has years and aspects: "slasher from the 80s" has the years 1980–1989 and one aspect, "cold war spies" has two
-aspects. Each film matches an aspect to a degree, by its tags, its genres and, with little weight, its title. Words are
-compared by their stems. The sentence encoder, if available, adds tags of similar meaning to each aspect and to the
-whole query, and compares the query with the text of each film. More popular films get higher scores. A negation, such
-as "not too long", excludes the films that have the negated tag or genre. An audience, such as "for a 5 year old",
-excludes the films that are not for children. If a query has only languages and genres, such as "turkish comedy", films
-in other languages are excluded, unless they have the tag "turkish". Infrequent films are only found by such a query.
+A query has years and phrases: "slasher from the 80s" has the years 1980–1989 and one phrase, "cold war spies" has two
+phrases. An aspect is a phrase with the films that match it. Each film matches an aspect to a degree, by its tags, its
+genres and, with little weight, its title. Words are compared by their stems. The sentence encoder, if available, adds
+tags of similar meaning to each aspect and to the whole query, and compares the query with the text of each film. More
+popular films get higher scores. A negation, such as "not too long", excludes the films that have the negated tag or
+genre. An audience, such as "for a 5 year old", excludes the films that are not for children. If a query has only
+languages and genres, such as "turkish comedy", films in other languages are excluded, unless they have the tag
+"turkish". Infrequent films are only found by such a query.
 
 Shapes: I items, T encoded tags, D dimensions.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,7 +32,7 @@ from recsys.errors import MissingLibraryError
 from recsys.progress import ProgressCallback, no_progress
 from recsys.serving.search.normalize import normalize, numbers_to_digits, strip_article
 from recsys.text import encoder
-from recsys.text.films import genre_matrix, stored_film_vectors
+from recsys.text.films import genre_matrix, rows_by_value, stored_film_vectors
 from recsys.text.tags import TagTable, stem, stems
 
 MAX_THEME_CHARS = 300
@@ -74,26 +77,16 @@ _SMALL_WORDS = (
 STOP_WORDS = frozenset(_SMALL_WORDS.split())
 NEGATIONS = frozenset({"not", "no", "without"})  # they exclude the next tag or genre
 DEGREE_WORDS = frozenset({"too", "very", "so"})  # skipped after a negation: "not very scary" excludes "scary"
-GENRE_SYNONYMS = {  # phrase → genre of MovieLens
-    "sci fi": "Sci-Fi",
-    "science fiction": "Sci-Fi",
-    "scifi": "Sci-Fi",
-    "noir": "Film-Noir",
-    "detective": "Mystery",
-    "whodunit": "Mystery",
-    "murder mystery": "Mystery",
-    "heist": "Crime",
-    "gangster": "Crime",
-    "kids": "Children",
-    "family": "Children",
-    "animated": "Animation",
-    "cartoon": "Animation",
-    "scary": "Horror",
-    "slasher": "Horror",
-    "funny": "Comedy",
-    "love": "Romance",
-    "love story": "Romance",
-    "romantic": "Romance",
+GENRE_SYNONYMS = {  # genre of MovieLens → phrases
+    "Animation": ("animated", "cartoon"),
+    "Children": ("kids", "family"),
+    "Comedy": ("funny",),
+    "Crime": ("heist", "gangster"),
+    "Film-Noir": ("noir",),
+    "Horror": ("scary", "slasher"),
+    "Mystery": ("detective", "whodunit", "murder mystery"),
+    "Romance": ("love", "love story", "romantic"),
+    "Sci-Fi": ("sci fi", "science fiction", "scifi"),
 }
 LANGUAGES = {  # phrase → codes in the table of original languages
     "african": ("am", "bm", "wo", "zu"),
@@ -151,15 +144,43 @@ _FULL_YEAR = re.compile(r"\b(?P<year>(?:18|19|20)\d\d)(?P<plural>'?s)?\b")
 _SHORT_DECADE = re.compile(r"(?<!\d)'?(\d)0'?s\b")
 
 
-@dataclass
+class Phrase(NamedTuple):
+    """One or more words of a query: a tag, a genre, or any other word."""
+
+    stems: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class ThemeQuery:
+    """The parts of a query."""
+
+    phrases: list[Phrase]
+    years: tuple[int, int] | None  # first and last year of release
+    is_for_audience: np.ndarray  # films for the audience, (I,) bool; all films if the query has no audience
+    is_negated: np.ndarray  # films with a negated tag or genre, (I,) bool
+    encoded_text: str  # for the sentence encoder; "" if everything is negated
+
+    @property
+    def has_audience(self) -> bool:
+        """Whether films for an audience are requested or excluded."""
+        return not self.is_for_audience.all()
+
+    @property
+    def excludes_films(self) -> bool:
+        """Whether an audience or a negation excludes films."""
+        return self.has_audience or bool(self.is_negated.any())
+
+
+@dataclass(frozen=True, eq=False)
 class ThemeAspect:
-    """A part of a query, such as "cold war", and the films that match it."""
+    """A phrase of a query, such as "cold war", and the films that match it."""
 
     text: str
     weight: float  # larger for a rare aspect
     match: np.ndarray  # how well each film matches, (I,) 0…1
-    tags: dict[int, float] = field(default_factory=dict)  # index in `TagTable.texts` → relevance, 0…1
-    genre: str = ""  # the genre that the aspect names, "" if none
+    tags: dict[int, float]  # index in `TagTable.texts` → relevance, 0…1
+    genre: str  # the genre that the aspect names, "" if none
     languages: tuple[str, ...] = ()  # codes of languages; if it is not empty, films without a match are excluded
 
 
@@ -216,7 +237,7 @@ def _words(query: str) -> list[str]:
 
 
 class ThemeParser:
-    """Divides queries into aspects, and matches them with the films of a catalogue."""
+    """Divides queries into phrases, and matches them with the films of a catalogue."""
 
     def __init__(self, dataset: Dataset, table: TagTable) -> None:
         catalog = dataset.catalog
@@ -226,51 +247,70 @@ class ThemeParser:
         self._language_of_item = np.array(languages, object)  # (I,), "" if unknown
         self._languages_by_phrase = {stems(name): codes for name, codes in LANGUAGES.items() if language_by_movie}
         matrix, names = genre_matrix(catalog)
-        self._has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
-        self._is_for_children = np.zeros(self._n_items, bool)
-        for genre in CHILDREN_GENRES & self._has_genre.keys():
-            self._is_for_children |= self._has_genre[genre]
+        self.has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
+        children_genres = [name for name in names if name in CHILDREN_GENRES]
+        self.is_for_children = np.zeros(self._n_items, bool)
+        for genre in children_genres:
+            self.is_for_children |= self.has_genre[genre]
         self._genre_by_name = {stems(normalize(name)): name for name in names}
-        children_genre = min(CHILDREN_GENRES & self._has_genre.keys(), default="")  # its name in this data set
-        genre_by_synonym = {
-            synonym: children_genre if genre in CHILDREN_GENRES else genre for synonym, genre in GENRE_SYNONYMS.items()
-        }
-        synonyms = {stems(name): genre for name, genre in genre_by_synonym.items() if genre in self._has_genre}
-        self._genre_by_phrase = synonyms | self._genre_by_name  # stems of a name or synonym → genre
-        self._items_by_stem: dict[str, list[int]] = {}  # stem → items with the stem in their title
-        for item, film in enumerate(catalog.films[: self._n_items]):
-            for title_stem in set(stems(normalize(film.title))):
-                self._items_by_stem.setdefault(title_stem, []).append(item)
+        self._genre_by_phrase: dict[tuple[str, ...], str] = {}  # stems of a name or synonym → genre
+        for genre, synonyms in GENRE_SYNONYMS.items():
+            if genre in CHILDREN_GENRES and children_genres:
+                genre = children_genres[0]  # its name in this data set
+            if genre in self.has_genre:
+                self._genre_by_phrase |= dict.fromkeys(map(stems, synonyms), genre)
+        self._genre_by_phrase |= self._genre_by_name
+        # stem → items with the stem in their title
+        self._items_by_stem = rows_by_value(
+            set(stems(normalize(film.title))) for film in catalog.films[: self._n_items]
+        )
 
-    def split_audience(self, query: str) -> tuple[str, np.ndarray]:
-        """Return a query without an audience such as "for kids", and True for the films for this audience, (I,).
+    def is_theme(self, text: str) -> bool:
+        """Return whether a text consists of genres, languages and tags of MIN_TAG_FILMS films, or has an audience.
 
-        The query is not changed if it has no audience, or if no film has a genre for children.
+        It can also have years.
         """
-        normalized = " ".join(_words(query))
-        match = _FOR_CHILDREN.search(normalized)
-        if match is None or not self._is_for_children.any():
-            return query, np.ones(self._n_items, bool)
-        is_for_audience = ~self._is_for_children if match["no"] else self._is_for_children
-        return _FOR_CHILDREN.sub(" ", normalized), is_for_audience
+        query = self.parse(text)
+        return (bool(query.phrases) or query.has_audience) and all(
+            phrase.stems in self._languages_by_phrase or self._is_tag_or_genre(phrase.stems) for phrase in query.phrases
+        )
 
-    def split_negations(self, query: str) -> tuple[str, np.ndarray]:
-        """Return a query without its negated parts, and True for the films that have a negated tag or genre, (I,)."""
-        words, kept_words = _words(query), []
-        excluded = np.zeros(self._n_items, bool)
+    def parse(self, text: str) -> ThemeQuery:
+        """Divide a text into the parts of a query. Only the first MAX_THEME_CHARS characters are read."""
+        text = " ".join(text.split())[:MAX_THEME_CHARS]
+        without_years, years = parse_years(text.lower())
+        words, is_for_audience = self._split_audience(_words(without_years))
+        wanted_words, is_negated = self._split_negations(words)
+        # with a negation, only the wanted part is encoded, because the encoder would match the negated part
+        encoded_text = " ".join(wanted_words) if len(wanted_words) < len(words) else text
+        return ThemeQuery(self._phrases(wanted_words), years, is_for_audience, is_negated, encoded_text)
+
+    def _split_audience(self, words: list[str]) -> tuple[list[str], np.ndarray]:
+        """Return the words without an audience such as "for kids", and True for the films for this audience, (I,).
+
+        The words are not changed if they have no audience, or if no film has a genre for children.
+        """
+        text = " ".join(words)
+        match = _FOR_CHILDREN.search(text)
+        if match is None or not self.is_for_children.any():
+            return words, np.ones(self._n_items, bool)
+        is_for_audience = ~self.is_for_children if match["no"] else self.is_for_children
+        return _FOR_CHILDREN.sub(" ", text).split(), is_for_audience
+
+    def _split_negations(self, words: list[str]) -> tuple[list[str], np.ndarray]:
+        """Return the words without the negated ones, and True for the films that have a negated tag or genre, (I,)."""
+        wanted_words: list[str] = []
+        is_negated = np.zeros(self._n_items, bool)
         while words:
-            word, *words = words
-            if words and word in NEGATIONS and not self._begins_with_tag([word, *words]):
-                n_negated, has_negated = self._negated_part(words)
-                excluded |= has_negated
-                words = words[n_negated:]
+            word, *following_words = words
+            if following_words and word in NEGATIONS and self._phrase_length(words) == 1:
+                n_words, has_negated_part = self._negated_part(following_words)
+                is_negated |= has_negated_part
+                words = following_words[n_words:]
             else:
-                kept_words.append(word)
-        return " ".join(kept_words), excluded
-
-    def _begins_with_tag(self, words: list[str]) -> bool:
-        """Return whether the words begin with a tag or genre of several words, such as the tag "no dialogue"."""
-        return any(self._is_tag_or_genre(words[:length]) for length in range(2, MAX_PHRASE_WORDS + 1))
+                wanted_words.append(word)
+                words = following_words
+        return wanted_words, is_negated
 
     def _negated_part(self, words: list[str]) -> tuple[int, np.ndarray]:
         """Return how many words a negation before `words` negates, and True for the films with the negated part, (I,).
@@ -293,63 +333,54 @@ class ThemeParser:
                 tags |= _with_all_stems(self.table.by_stem, phrase)
             has_phrase = tag_match(self.table, dict.fromkeys(tags, 1.0)) > 0
             if genre := self._genre_by_phrase.get(phrase):
-                has_phrase |= self._has_genre[genre]
+                has_phrase |= self.has_genre[genre]
             if has_phrase.any():
                 return start + length, has_phrase
         return n_degrees + 1, np.zeros(self._n_items, bool)
 
-    def is_theme(self, text: str) -> bool:
-        """Return whether a text consists of genres, languages and tags of MIN_TAG_FILMS films, or has an audience.
-
-        It can also have years.
-        """
-        query, is_for_audience = self.split_audience(parse_years(text[:MAX_THEME_CHARS].lower())[0])
-        phrases = [phrase for phrase, _text in self._phrases(self.split_negations(query)[0])]
-        return (bool(phrases) or not is_for_audience.all()) and all(
-            phrase in self._genre_by_phrase
-            or phrase in self._languages_by_phrase
-            or self.table.is_common(phrase, MIN_TAG_FILMS)
-            for phrase in phrases
-        )
-
-    def parse(self, query: str) -> list[ThemeAspect]:
-        """Return the aspects of a query without years, audience and negations."""
-        phrases = self._phrases(" ".join(_words(query)))
-        aspects = [self._aspect(phrase, text) for phrase, text in phrases]
-        # "italian comedy" is a comedy in Italian, but "italian mafia" need not be in Italian
-        if all(phrase in self._languages_by_phrase or phrase in self._genre_by_phrase for phrase, _text in phrases):
-            for aspect, (phrase, _text) in zip(aspects, phrases, strict=True):
-                self._match_language(aspect, phrase)
-        return aspects
-
-    def _match_language(self, aspect: ThemeAspect, phrase: tuple[str, ...]) -> None:
-        """If a phrase names a language, match its aspect only with films in this language or with this tag."""
-        aspect.languages = self._languages_by_phrase.get(phrase, ())
-        if aspect.languages:
-            aspect.tags = dict.fromkeys(self.table.by_phrase.get(phrase, ()), 1.0)
-            is_in_language = np.isin(self._language_of_item, aspect.languages)
-            aspect.match = np.maximum(tag_match(self.table, aspect.tags), LANGUAGE_WEIGHT * is_in_language)
-
-    def _phrases(self, query: str) -> list[tuple[tuple[str, ...], str]]:
-        """Divide a query into phrases, each as (stems, text): the longest tags and genres, and the words between them.
-
-        Stop words between them are dropped.
-        """
-        words, phrases = query.split(), []
+    def _phrases(self, words: list[str]) -> list[Phrase]:
+        """Return the longest tags and genres in words, and the words between them except for stop words."""
+        phrases = []
         while words:
-            lengths = range(min(MAX_PHRASE_WORDS, len(words)), 1, -1)
-            length = next((length for length in lengths if self._is_tag_or_genre(words[:length])), 1)
+            length = self._phrase_length(words)
             phrase_words, words = words[:length], words[length:]
             if not STOP_WORDS.issuperset(phrase_words):
-                phrases.append((tuple(map(stem, phrase_words)), " ".join(phrase_words)))
+                phrases.append(Phrase(tuple(map(stem, phrase_words)), " ".join(phrase_words)))
         return phrases
 
-    def _is_tag_or_genre(self, words: list[str]) -> bool:
-        """Return whether words are a tag of MIN_TAG_FILMS films or a genre, without a stop word at either end."""
-        if words[0] in STOP_WORDS or words[-1] in STOP_WORDS:
-            return False
-        phrase = tuple(map(stem, words))
+    def _phrase_length(self, words: list[str]) -> int:
+        """Return the number of words of the longest tag or genre at the beginning of words, such as "no dialogue".
+
+        It is 1 if there is no tag or genre of several words. A tag or genre with a stop word at either end is ignored.
+        """
+        for length in range(min(MAX_PHRASE_WORDS, len(words)), 1, -1):
+            has_stop_word = words[0] in STOP_WORDS or words[length - 1] in STOP_WORDS
+            if not has_stop_word and self._is_tag_or_genre(tuple(map(stem, words[:length]))):
+                return length
+        return 1
+
+    def _is_tag_or_genre(self, phrase: tuple[str, ...]) -> bool:
+        """Return whether stems are a tag of MIN_TAG_FILMS films or a genre."""
         return phrase in self._genre_by_phrase or self.table.is_common(phrase, MIN_TAG_FILMS)
+
+    def aspects(self, query: ThemeQuery) -> list[ThemeAspect]:
+        """Return an aspect for each phrase of a query."""
+        aspects = [self._aspect(*phrase) for phrase in query.phrases]
+        # "italian comedy" is a comedy in Italian, but "italian mafia" need not be in Italian
+        names = self._languages_by_phrase.keys() | self._genre_by_phrase.keys()
+        if not names.issuperset(phrase.stems for phrase in query.phrases):
+            return aspects
+        return [self._in_language(aspect, phrase.stems) for aspect, phrase in zip(aspects, query.phrases, strict=True)]
+
+    def _in_language(self, aspect: ThemeAspect, phrase: tuple[str, ...]) -> ThemeAspect:
+        """Return an aspect that matches only films in a language or with its tag, if the phrase names a language."""
+        codes = self._languages_by_phrase.get(phrase)
+        if not codes:
+            return aspect
+        tags = dict.fromkeys(self.table.by_phrase.get(phrase, ()), 1.0)
+        is_in_language = np.isin(self._language_of_item, codes)
+        match = np.maximum(tag_match(self.table, tags), LANGUAGE_WEIGHT * is_in_language)
+        return replace(aspect, match=match, tags=tags, languages=codes)
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
         """Return the aspect of a phrase, matched by tags, genre and title."""
@@ -359,7 +390,7 @@ class ThemeParser:
         match[items_by_title] = np.maximum(match[items_by_title], TITLE_WEIGHT)
         if genre:
             genre_weight = GENRE_WEIGHT if phrase in self._genre_by_name else SYNONYM_WEIGHT
-            match = np.maximum(match, genre_weight * self._has_genre[genre])
+            match = np.maximum(match, genre_weight * self.has_genre[genre])
         n_matches = int(np.count_nonzero(match))
         weight = float(np.clip(np.log(self._n_items / (n_matches + RARITY_OFFSET)), MIN_RARITY, MAX_RARITY))
         if not genre and not self.table.is_common(phrase):
@@ -400,62 +431,56 @@ class ThemeIndex:
     ) -> None:
         self.missing, self._vectors, self._table = missing, vectors, table
         self._parser = ThemeParser(dataset, table)
-        self._infrequent = dataset.catalog.films[dataset.n_items :]
-        self._duplicates = dataset.main_film_by_duplicate
-        self._language_by_id = original_languages(dataset.name)
+        self._language_by_movie = original_languages(dataset.name)
         self._years = dataset.catalog.movies["year"].fillna(0).to_numpy(np.int64)  # (I,)
-        self._genres = [set(genres.split("|")) for genres in dataset.catalog.movies["genres"]]
-        for_children = np.array([bool(genres & CHILDREN_GENRES) for genres in self._genres], bool)
-        self._children_factor = np.where(for_children, CHILDREN_FACTOR, 1.0)  # (I,)
+        self._children_factor = np.where(self._parser.is_for_children, CHILDREN_FACTOR, 1.0)  # (I,)
         log_counts = np.log1p(dataset.counts)
         self._popularity = 1 + POPULARITY_WEIGHT * log_counts / max(log_counts.max(initial=0), 1)  # (I,)
+        films = dataset.catalog.films
+        newest_first = sorted(range(dataset.n_items, len(films)), key=lambda number: -(films[number].year or 0))
+        duplicates = dataset.main_film_by_duplicate
+        # film number → infrequent film, the newest first
+        self._infrequent = {number: films[number] for number in newest_first if number not in duplicates}
 
-    def search(self, query: str, limit: int = 8) -> list[ThemeMatch]:
+    def search(self, text: str, limit: int = 8) -> list[ThemeMatch]:
         """Return at most `limit` films, best first. Equal scores are ordered by item number."""
-        query = " ".join(query.split())[:MAX_THEME_CHARS]
-        if not query:
-            return []
-        query_without_years, years = parse_years(query.lower())
-        query_without_audience, is_for_audience = self._parser.split_audience(query_without_years)
-        wanted, excluded = self._parser.split_negations(query_without_audience)
-        has_audience = not is_for_audience.all()
-        aspects = self._parser.parse(wanted)
-        # with a negation, only the wanted part is encoded, because the encoder would match the negated part
-        has_negation = len(wanted.split()) < len(_words(query_without_audience))
-        encoded_text = wanted if has_negation else query
-        vectors = self._vectors if encoded_text else None
-        if vectors:
-            query_vector, *aspect_vectors = vectors.encode([encoded_text, *(aspect.text for aspect in aspects)])
-            for aspect, vector in zip(aspects, aspect_vectors, strict=True):
-                if not aspect.languages:  # tags of similar meaning can be other languages
-                    self._expand_with_tags(vectors, aspect, vector)
-        scores = self._aspect_scores(aspects)
-        if vectors:
-            scores += self._vector_scores(vectors, query_vector)
-        if not aspects and (years or has_audience or excluded.any()):
-            # A query such as "80s" has no aspects, so films are ordered by popularity. The multiplication at the
-            # end squares it.
+        query, limit = self._parser.parse(text), max(0, limit)
+        aspects = self._parser.aspects(query)
+        vector_scores = np.zeros(len(self._years))
+        if self._vectors and query.encoded_text:
+            texts = [query.encoded_text, *(aspect.text for aspect in aspects)]
+            query_vector, *aspect_vectors = self._vectors.encode(texts)
+            aspects = [
+                self._with_similar_tags(self._vectors, aspect, vector)
+                for aspect, vector in zip(aspects, aspect_vectors, strict=True)
+            ]
+            vector_scores = self._vector_scores(self._vectors, query_vector)
+        scores = self._aspect_scores(aspects) + vector_scores
+        if not aspects and (query.years or query.excludes_films):
+            # A query such as "80s" has no aspects, so films are ordered by popularity. `_adjust` squares it.
             scores = self._popularity
-        scores = scores * (is_for_audience & ~excluded)
-        if years:
-            scores *= (self._years >= years[0]) & (self._years <= years[1])
-        if not has_audience and not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
-            scores *= self._children_factor
+        scores = self._adjust(scores, query, aspects)
+        best = np.argsort(-scores, kind="stable")[:limit].tolist()
+        matches = [
+            ThemeMatch(item, float(scores[item]), self._reasons(item, aspects)) for item in best if scores[item] > 0
+        ]
+        if not query.excludes_films:
+            matches += [ThemeMatch(number, 0.0) for number in self._infrequent_matches(query, aspects)]
+        return matches[:limit]
+
+    def _adjust(self, scores: np.ndarray, query: ThemeQuery, aspects: Sequence[ThemeAspect]) -> np.ndarray:
+        """Return scores (I,) that depend on popularity, and are 0 for films that the query excludes."""
+        if not query.has_audience and not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
+            scores = scores * self._children_factor
+        is_allowed = query.is_for_audience & ~query.is_negated
+        if query.years:
+            is_allowed &= (self._years >= query.years[0]) & (self._years <= query.years[1])
         for aspect in aspects:
             if aspect.languages:
-                scores *= aspect.match > 0
-        scores *= self._popularity
-        order = np.argsort(-scores, kind="stable")[: max(0, limit)]
-        matches = [
-            ThemeMatch(item, float(scores[item]), self._reasons(item, aspects))
-            for item in order.tolist()
-            if scores[item] > 0
-        ]
-        if not has_audience and not excluded.any():
-            matches += [ThemeMatch(item, 0.0) for item in self._infrequent_matches(aspects, years)]
-        return matches[: max(0, limit)]
+                is_allowed &= aspect.match > 0
+        return scores * self._popularity * is_allowed
 
-    def _infrequent_matches(self, aspects: Sequence[ThemeAspect], years: tuple[int, int] | None) -> list[int]:
+    def _infrequent_matches(self, query: ThemeQuery, aspects: Sequence[ThemeAspect]) -> list[int]:
         """Return the numbers of the infrequent films in a language of a query, the newest first.
 
         They must have all genres of the query.
@@ -464,23 +489,28 @@ class ThemeIndex:
         if not codes:
             return []
         genres = {aspect.genre for aspect in aspects if not aspect.languages}
-        numbered = [
-            (-(film.year or 0), len(self._years) + row)
-            for row, film in enumerate(self._infrequent)
-            if self._language_by_id.get(film.movie_id) in codes and genres <= set(film.genres.split("|"))
-            if years is None or years[0] <= (film.year or 0) <= years[1]
-            if len(self._years) + row not in self._duplicates
+        first_year, last_year = query.years or (-math.inf, math.inf)
+        return [
+            number
+            for number, film in self._infrequent.items()
+            if self._language_by_movie.get(film.movie_id) in codes
+            and genres <= set(film.genres.split("|"))
+            and first_year <= (film.year or 0) <= last_year
         ]
-        return [number for _year, number in sorted(numbered)]
 
-    def _expand_with_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> None:
-        """Add the encoded tags with a similar meaning to an aspect, given its vector (D,)."""
-        cosines = vectors.tags @ vector  # (T,)
+    def _with_similar_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> ThemeAspect:
+        """Return an aspect with the encoded tags of similar meaning, given its vector (D,).
+
+        The aspect of a language is returned unchanged, because tags of similar meaning can be other languages.
+        """
+        if aspect.languages:
+            return aspect
+        cosines, tags = vectors.tags @ vector, dict(aspect.tags)  # cosines: (T,)
         for row in np.flatnonzero(cosines > MIN_TAG_COSINE).tolist():
             tag = int(self._table.encoded_tags[row])
             relevance = SIMILAR_TAG_WEIGHT * (float(cosines[row]) - MIN_TAG_COSINE) / (1 - MIN_TAG_COSINE)
-            aspect.tags[tag] = max(aspect.tags.get(tag, 0), relevance)
-        aspect.match = np.maximum(aspect.match, tag_match(self._table, aspect.tags))
+            tags[tag] = max(tags.get(tag, 0), relevance)
+        return replace(aspect, tags=tags, match=np.maximum(aspect.match, tag_match(self._table, tags)))
 
     def _aspect_scores(self, aspects: Sequence[ThemeAspect]) -> np.ndarray:
         """Return the weighted power mean of the matches of each film with all aspects, (I,) 0…1."""
@@ -514,7 +544,7 @@ class ThemeIndex:
                 # among equally good forms, such as "zombie" and "zombies", the form that more films have comes first
                 n_films = self._table.n_films[tags]
                 reasons.append(self._table.texts[tags[int(np.lexsort((n_films, matches))[-1])]])
-            elif aspect.genre and aspect.genre in self._genres[item]:
+            elif aspect.genre and self._parser.has_genre[aspect.genre][item]:
                 reasons.append(aspect.genre)
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
 
@@ -547,7 +577,7 @@ def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> Them
         return ThemeIndex(dataset, table, None, Missing.VECTORS)
     try:
         encode = encoder.load(no_progress, fetch=False)
-        tags = table.vectors(dataset.name, encode, report)
+        tags = table.load_or_encode_vectors(dataset.name, encode, report)
     except DownloadError:
         return ThemeIndex(dataset, table, None, Missing.ENCODER)
     except MissingLibraryError:

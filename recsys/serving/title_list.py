@@ -10,7 +10,7 @@ from pathlib import PurePath
 
 from recsys.data.history_import import read as history_files
 from recsys.data.history_import.entries import Answers, Entry
-from recsys.serving.film_matching import Match, Matcher
+from recsys.serving.film_matching import Matcher
 from recsys.serving.search.normalize import split_year
 
 MAX_TITLES = 1000  # titles of a list
@@ -49,15 +49,9 @@ def read_file(name: str, content: bytes) -> list[Entry]:
 
 def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
     """Find the films of a list. Confident and likely matches are accepted."""
-    matches = matcher.match(entries)
-    films = dict.fromkeys(match.films[0] for match in matches if _is_accepted(match))
-    missing = [entry.name for entry, match in zip(entries, matches, strict=True) if not _is_accepted(match)]
-    return TitleList(tuple(films), tuple(missing))
-
-
-def _is_accepted(match: Match) -> bool:
-    """Return whether the first film of a match is taken."""
-    return match.is_confident or match.is_likely
+    films = [match.accepted_film for match in matcher.match(entries)]
+    missing = [entry.name for entry, film in zip(entries, films, strict=True) if film is None]
+    return TitleList(tuple(dict.fromkeys(film for film in films if film is not None)), tuple(missing))
 
 
 def parse(text: str) -> list[Entry]:

@@ -1,9 +1,10 @@
 """Studies that train nothing: they compare stored results. Loads no torch."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import combinations
 from typing import Any
 
+import pandas as pd
 from scipy.stats import kendalltau
 
 from recsys.data import datasets
@@ -28,15 +29,7 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
     measured = protocols.in_order(name for data, name in results.available() if data == dataset)
     names = [name for name in measured if protocols.get(name).has_whole_histories]
     leaderboards = {name: tables.leaderboard(dataset, name) for name in names}
-    rows = []
-    for left, right in combinations(leaderboards, 2):
-        table = tables.compare_protocols({left: leaderboards[left], right: leaderboards[right]}, METRIC)
-        min_users = table[[f"users {left}", f"users {right}"]].min(axis=None)
-        if len(table) >= MIN_RECOMMENDERS and min_users >= FEW_USERS:
-            tau = float(kendalltau(table[left], table[right]).statistic)
-            pair = f"{protocols.title(left)} – {protocols.title(right)}"
-            best = table.iloc[0]  # the best recommender under the left protocol
-            rows.append([pair, round(tau, 4), len(table), best["title"], int(best[f"rank {right}"])])
+    rows = _correlations(leaderboards)
     if not rows:
         raise RecsysError(
             "fewer than two protocols have {minimum} recommenders in common on {dataset}",
@@ -68,6 +61,20 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
         "rows": rows,
         "chart": {"kind": "rows", "x": "pair", "y": "tau"},
     }
+
+
+def _correlations(leaderboards: Mapping[str, pd.DataFrame]) -> list[list[Any]]:
+    """Return the rows of the study, one per pair of protocols. `leaderboards` are by protocol."""
+    rows: list[list[Any]] = []
+    for left, right in combinations(leaderboards, 2):
+        table = tables.compare_protocols({left: leaderboards[left], right: leaderboards[right]}, METRIC)
+        min_users = table[[f"users {left}", f"users {right}"]].min(axis=None)
+        if len(table) >= MIN_RECOMMENDERS and min_users >= FEW_USERS:
+            tau = float(kendalltau(table[left], table[right]).statistic)
+            pair = f"{protocols.title(left)} – {protocols.title(right)}"
+            best = table.iloc[0]  # the best recommender under the left protocol
+            rows.append([pair, round(tau, 4), len(table), best["title"], int(best[f"rank {right}"])])
+    return rows
 
 
 def compare_costs(dataset: str) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from recsys import storage
 from recsys.data import film_tables
-from recsys.data.dataset import Catalog
+from recsys.data.dataset import Catalog, Dataset, cache_by_dataset
 from recsys.data.film_details import FilmDetails
 from recsys.text.films import genre_matrix
 
@@ -48,19 +48,34 @@ def field_vectors(dataset: str, catalog: Catalog) -> sparse.csr_array:
     return sparse.csr_array(sparse.hstack(fields), dtype=np.float32)
 
 
+@cache_by_dataset
+def dataset_field_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.csr_array]:
+    """Return the vectors of all films of a data set, infrequent films included, and the vectors of its items only.
+
+    A slice of a sparse array is a copy, so the vectors of the items are also cached.
+    """
+    vectors = field_vectors(dataset.name, dataset.catalog.complete)
+    return vectors, vectors[: dataset.n_items]
+
+
 def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return n / (n + 1) · idf for each tag, where n is the number of times that the film got the tag."""
-    strength = _tag_counts(catalog)
+    strength = _public_tag_counts(catalog)
     strength.data = strength.data / (strength.data + 1)
     return _multiply_by_idf(strength)
 
 
-def _tag_counts(catalog: Catalog) -> sparse.csr_array:
-    """Return how often each film got each tag, (I, tags) float64, with zeros for private notes."""
+def tag_counts(catalog: Catalog) -> sparse.csr_array:
+    """Return how often each film got each tag, (I, tags) float64."""
     tags = catalog.tags
     films = np.array([catalog.item_of.get(movie, -1) for movie in tags.movie.tolist()], np.int64)
     is_listed = films >= 0
-    counts = _count_pairs(films[is_listed], tags.tag_index[is_listed], (len(catalog), len(tags.texts)))
+    return count_pairs(films[is_listed], tags.tag_index[is_listed], (len(catalog), len(tags.texts)))
+
+
+def _public_tag_counts(catalog: Catalog) -> sparse.csr_array:
+    """Return `tag_counts` with zeros for private notes."""
+    counts = tag_counts(catalog)
     n_films = np.bincount(counts.indices, minlength=counts.shape[1])
     is_private = (n_films >= PRIVATE_MIN_FILMS) & (counts.sum(0) <= PRIVATE_MAX_MEAN_COUNT * n_films)
     counts.data[is_private[counts.indices]] = 0
@@ -155,7 +170,7 @@ def traits(dataset: str, catalog: Catalog) -> tuple[list[str], sparse.csr_array]
 
 def _frequent_tags(catalog: Catalog) -> list[list[str]]:
     """Return the tags of each film that MIN_FILMS or more films have."""
-    tags = _tag_counts(catalog)
+    tags = _public_tag_counts(catalog)
     is_frequent = np.bincount(tags.indices, minlength=tags.shape[1]) >= MIN_FILMS
     columns_of_films = np.split(tags.indices, tags.indptr[1:-1])
     return [[catalog.tags.texts[column] for column in columns[is_frequent[columns]]] for columns in columns_of_films]
@@ -167,10 +182,10 @@ def _count_values(films: Iterable[Sequence[str]]) -> sparse.csr_array:
     column_of: dict[str, int] = {}
     columns = [column_of.setdefault(value, len(column_of)) for values in lists for value in values]
     rows = np.repeat(np.arange(len(lists)), np.array([len(values) for values in lists], np.int64))
-    return _count_pairs(rows, np.array(columns, np.int64), (len(lists), len(column_of)))
+    return count_pairs(rows, np.array(columns, np.int64), (len(lists), len(column_of)))
 
 
-def _count_pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
+def count_pairs(rows: np.ndarray, columns: np.ndarray, shape: tuple[int, int]) -> sparse.csr_array:
     """Return how often each pair of row and column occurs, as a float64 matrix of this shape."""
     return sparse.csr_array(sparse.coo_array((np.ones(len(rows)), (rows, columns)), shape=shape))
 

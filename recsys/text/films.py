@@ -9,9 +9,9 @@ Shapes: I items, G genres, D dimensions of a vector: 384 for the encoder, the si
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -27,6 +27,7 @@ from recsys.text import encoder
 
 NO_ENCODER = "The language model is not available, so films are compared by the words in title, year, genres and tags."
 VECTORS = "vectors"  # name of the array in a file of vectors
+Value = TypeVar("Value", bound=Hashable)
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,15 @@ class FilmVectors:
 
     matrix: np.ndarray | sparse.csr_array  # (I, D) float32, rows of length 1; sparse: TF-IDF
     note: str = ""  # NO_ENCODER if TF-IDF replaces the encoder
+
+
+def rows_by_value(values_of_rows: Iterable[Iterable[Value]]) -> dict[Value, list[int]]:
+    """Return value → rows that have the value, ascending. `values_of_rows` has the distinct values of each row."""
+    rows: dict[Value, list[int]] = {}
+    for row, values in enumerate(values_of_rows):
+        for value in values:
+            rows.setdefault(value, []).append(row)
+    return rows
 
 
 def film_texts(catalog: Catalog) -> list[str]:

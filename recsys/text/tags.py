@@ -13,8 +13,9 @@ import numpy as np
 from scipy import sparse
 
 from recsys.data.dataset import Catalog
-from recsys.progress import ProgressCallback, no_progress
+from recsys.progress import ProgressCallback
 from recsys.text import encoder, films
+from recsys.text.fields import count_pairs, tag_counts
 
 Encode = Callable[[Sequence[str], ProgressCallback], np.ndarray]  # n texts → (n, 384), rows of length 1
 THEME_STRENGTH = 0.6  # strength of a theme of a film if no user gave it to the film as a tag
@@ -61,11 +62,6 @@ def _strength(counts: sparse.csc_array) -> sparse.csc_array:
     return strength
 
 
-def _count_pairs(pairs: np.ndarray, shape: tuple[int, int]) -> sparse.csc_array:
-    """Return how often each pair (item, tag) is a row of `pairs`, as a matrix of the given shape (I, W)."""
-    return sparse.coo_array((np.ones(len(pairs), np.float32), (pairs[:, 0], pairs[:, 1])), shape=shape).tocsc()
-
-
 class TagTable:
     """The tags of the films of a catalogue.
 
@@ -79,47 +75,40 @@ class TagTable:
         by_stem: Stem → tags that contain it.
     """
 
-    def __init__(
-        self, catalog: Catalog, normalised: Sequence[str], themes: Mapping[int, Sequence[str]] | None = None
-    ) -> None:
+    def __init__(self, catalog: Catalog, normalised: Sequence[str], themes: Mapping[int, Sequence[str]]) -> None:
         """Count how often each film has each tag.
 
         `normalised` has the normalised form of each of `catalog.tags.texts`. Tags with equal forms become one tag, and
         tags with the form "" are left out. `themes` has the normalised themes of films by film id.
         """
-        themes = themes or {}
         self.texts = sorted({*normalised, *itertools.chain.from_iterable(themes.values())} - {""})
         index_of = {text: index for index, text in enumerate(self.texts)}
-        uses = catalog.tags  # each use has a film id and an index of `uses.texts`
-        items = np.array([catalog.item_of.get(movie_id, -1) for movie_id in uses.movie.tolist()], np.int64)
-        tags = np.array([index_of.get(normalised[index], -1) for index in uses.tag_index.tolist()], np.int64)
-        is_listed = (items >= 0) & (tags >= 0)
-        shape = (len(catalog), len(self.texts))
-        counts = _count_pairs(np.column_stack([items, tags])[is_listed], shape)
+        shape = len(catalog), len(self.texts)
+        uses = tag_counts(catalog).tocoo()  # column: index of `catalog.tags.texts`
+        tags = np.array([index_of.get(text, -1) for text in normalised], np.int64)[uses.col]
+        is_listed = tags >= 0
+        counts = sparse.coo_array((uses.data[is_listed], (uses.row[is_listed], tags[is_listed])), shape).tocsc()
         theme_pairs = [
             (item, index_of[theme])
             for item, movie_id in enumerate(catalog.movie_ids.tolist())
             for theme in set(themes.get(movie_id, ()))
         ]
-        has_theme = _count_pairs(np.array(theme_pairs, np.int64).reshape(-1, 2), shape)
+        items_with_theme, theme_tags = np.array(theme_pairs, np.int64).reshape(-1, 2).T
+        has_theme = count_pairs(items_with_theme, theme_tags, shape).tocsc()
         self.n_films_by_users = np.diff(counts.indptr)
         self.n_films = np.diff((counts + has_theme).indptr)
-        self.by_phrase: dict[tuple[str, ...], list[int]] = {}
-        self.by_stem: dict[str, list[int]] = {}
-        for index, text in enumerate(self.texts):
-            phrase = stems(text)
-            self.by_phrase.setdefault(phrase, []).append(index)
-            for word_stem in set(phrase):
-                self.by_stem.setdefault(word_stem, []).append(index)
-        tag_strength = _strength(self._sum_equal_phrases(counts))
-        theme_strength = THEME_STRENGTH * self._sum_equal_phrases(has_theme).minimum(1)
+        phrases = list(map(stems, self.texts))
+        self.by_phrase = films.rows_by_value([phrase] for phrase in phrases)
+        self.by_stem = films.rows_by_value(map(set, phrases))
+        tag_strength = _strength(self._sum_equal_phrases(counts.astype(np.float32)))
+        theme_strength = THEME_STRENGTH * self._sum_equal_phrases(has_theme.astype(np.float32)).minimum(1)
         self.strength = (tag_strength + theme_strength - tag_strength * theme_strength).tocsc()
 
     def _sum_equal_phrases(self, counts: sparse.csc_array) -> sparse.csc_array:
         """Return the uses of each tag and of tags with equal stems, (I, W): "dance" and "dancing" count as one tag."""
         pairs = [(tag, other) for tags in self.by_phrase.values() for tag in tags for other in tags]
         rows, columns = np.array(pairs, np.int64).reshape(-1, 2).T
-        is_equal = sparse.coo_array((np.ones(len(pairs), np.float32), (rows, columns)), shape=(len(self.texts),) * 2)
+        is_equal = count_pairs(rows, columns, (len(self.texts),) * 2).astype(np.float32)
         return (counts @ is_equal).tocsc()
 
     @cached_property
@@ -134,7 +123,7 @@ class TagTable:
         """Return whether at least `min_films` films have a tag or theme that consists of the stems `phrase`."""
         return any(self.n_films[tag] >= min_films for tag in self.by_phrase.get(phrase, ()))
 
-    def vectors(self, dataset: str, encode: Encode, report: ProgressCallback = no_progress) -> np.ndarray:
+    def load_or_encode_vectors(self, dataset: str, encode: Encode, report: ProgressCallback) -> np.ndarray:
         """Return the sentence vectors of `encoded_tags`: shipped, stored earlier, or encoded and stored now.
 
         They are (n, 384) float32 with rows of length 1. `report` receives the progress of `encode`.

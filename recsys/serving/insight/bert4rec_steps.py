@@ -10,6 +10,7 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import torch
+from scipy.special import softmax
 
 from recsys.data.dataset import Dataset
 from recsys.errors import Message
@@ -38,8 +39,7 @@ class LayerOutputs:
     def weights(self) -> np.ndarray:
         """The attention weights, (L, H, T, T): softmax of scaled dot product plus bias."""
         logits = self.scaled_dot_product if self.bias is None else self.scaled_dot_product + self.bias
-        exponentials = np.exp(logits - logits.max(-1, keepdims=True))
-        return exponentials / exponentials.sum(-1, keepdims=True)
+        return softmax(logits, axis=-1)
 
 
 def as_bert4rec(predictor: Predictor) -> Bert4Rec:
@@ -202,8 +202,7 @@ def _prediction_table(dataset: Dataset, ranking: Ranking, k: int) -> pd.DataFram
     """Return the k best films with the steps of the softmax: item, title, score, weight, probability.
 
     The score is the calibrated logit. The weight is exp(score - best score), which cannot overflow. The probability is
-    the weight
-    divided by the sum of the weights of all films.
+    the weight divided by the sum of the weights of all films.
     """
     best = ranking.top(k)
     scores = ranking.scores[best].astype(np.float64)

@@ -5,7 +5,6 @@ Shapes: T films of the sequence, Q blanks, I items.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 
@@ -55,9 +54,9 @@ def insert_blanks(
 def fill_blanks(
     predictor: Predictor,
     sequence: Sequence[int | None],
-    k: int = 10,
-    answers: Mapping[int, int] = MappingProxyType({}),
-    hide_seen: bool = True,
+    k: int,
+    answers: Mapping[int, int],
+    hide_seen: bool,
 ) -> list[Blank]:
     """Predict the k best films for each blank. All blanks are predicted at once, independently of each other.
 

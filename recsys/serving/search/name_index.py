@@ -1,5 +1,9 @@
 """Score the names of films for a query, by exact comparison and by edit distance.
 
+`NameIndex` compares titles. `PeopleAndTitles` compares people and titles in other languages, which come from film
+details. A large data set has half a million of them. A comparison that accepts typing errors would be too slow for so
+many names, so only `NameIndex` accepts typing errors.
+
 Scores are highest for the whole name, then for its beginning, for its words, and for misspelt names. The accepted
 number of typing errors grows with the length of a word, and is at most a fifth of the letters of a query.
 
@@ -13,13 +17,27 @@ Names are sorted. `sorted_span(names, start, end)` finds the names from `start` 
 Shapes: F films, N names, W distinct words. A film can have several names in several normalized forms.
 """
 
+from bisect import bisect_right
 from collections.abc import Sequence
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import OSA
 
-from recsys.serving.search.normalize import MAX_CHAR, MIN_CHAR, numbers_to_digits, sorted_span, strip_article
+from recsys.data.dataset import Film
+from recsys.data.film_details import Details
+from recsys.serving.search.normalize import (
+    MAX_CHAR,
+    MIN_CHAR,
+    normalize,
+    numbers_to_digits,
+    sorted_span,
+    strip_article,
+    title_names,
+)
+from recsys.text.films import rows_by_value
 
 # scores in percent
 EXACT = 100  # the whole name
@@ -33,12 +51,22 @@ MISSPELT_NAME = 74  # times the similarity 0…1 of the whole name
 MISSPELT_WORDS = 70  # times the mean similarity 0…1 of the words
 MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
 ARTICLE_PENALTY = 9  # subtracted if the query has an article that the name lacks
+# of `PeopleAndTitles`: above misspelt names, below most other matches
+OTHER_TITLE = 84  # the whole title in another language
+PART_OF_OTHER_TITLE = 77  # some words of the title
+PERSON = 79  # the whole name
+PART_OF_PERSON = 76  # some words of the name
 # misspelt names
 MIN_GUESS_RATIO = 0.9  # minimum ratio of the score of a misspelt name to the best score of a misspelt name
 MIN_GUESS_CHARS = 4  # characters of a query; a shorter query is not corrected
 SWAP_ONLY_LENGTH = 4  # length of a word in which only a swap is accepted; for longer words see `max_word_edits`
 MAX_QUERY_WORDS = 8  # words of a query that are corrected one by one
 INFLECTED_SIMILARITY = 0.95  # similarity of a word to its singular, its plural, and words that begin with it
+
+
+# lengths of a query for `PeopleAndTitles`
+MIN_ASCII_CHARS = 3
+MIN_OTHER_CHARS = 2  # of a query that is not ASCII, such as Chinese
 
 
 class NameIndex:
@@ -272,3 +300,69 @@ def _same_start(word: str, other: str) -> bool:
 def _number_words(words: list[str]) -> list[str]:
     """Return the words that are numbers, sorted."""
     return sorted(word for word in words if word.isdigit())
+
+
+class NameMatches(NamedTuple):
+    """Scores of films for a query."""
+
+    scores: np.ndarray  # (F,)
+    people: dict[int, str]  # row of a film → name of the matched person
+
+
+class NameLines:
+    """Names as lines of one text. It is built and searched faster than an index of words."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        """Index N normalized names."""
+        self._names = names
+        self._text = "".join(f" {name}\n" for name in names)
+        self._ends = list(accumulate(len(name) + 2 for name in names))  # position after each line of the text
+
+    def search(self, query: str) -> dict[int, bool]:
+        """Return index of a matching name → whether the query is the whole name, ignoring articles.
+
+        A name matches if each word of the query is the beginning of a word of the name.
+        """
+        words = query.split()
+        pattern = f" {max(words, key=len)}"  # the longest word has the fewest matches
+        result: dict[int, bool] = {}
+        position = -1
+        while (position := self._text.find(pattern, position + 1)) >= 0:
+            index = bisect_right(self._ends, position)
+            name = self._names[index]
+            if all(f" {word}" in f" {name}" for word in words):
+                result[index] = strip_article(name) == strip_article(query)
+        return result
+
+
+class PeopleAndTitles:
+    """Scores films by their other titles, directors and actors for normalized queries."""
+
+    def __init__(self, details: Details, films: Sequence[Film]) -> None:
+        """Index the other titles and the people of F films."""
+        film_details = [details.get(film.movie_id) for film in films]
+        titles = rows_by_value(  # normalized title → rows of films
+            set(map(normalize, detail.titles)) - set(map(normalize, title_names(film.title))) if detail.titles else ()
+            for film, detail in zip(films, film_details, strict=True)
+        )
+        # name → rows of films
+        people = rows_by_value(dict.fromkeys([*detail.directors, *detail.cast]) for detail in film_details)
+        self._titles, self._films_of_title = NameLines(list(titles)), list(titles.values())
+        self._people, self._films_of_person = list(people), list(people.values())
+        self._person_names = NameLines([normalize(person) for person in people])
+        self._n_films = len(films)
+
+    def search(self, query: str) -> NameMatches:
+        """Return the scores of films with a matching title or person, and the person if it matches better."""
+        scores, people = np.zeros(self._n_films), dict[int, str]()
+        if len(query) < (MIN_ASCII_CHARS if query.isascii() else MIN_OTHER_CHARS):
+            return NameMatches(scores, people)
+        for index, is_whole in self._titles.search(query).items():
+            raise_scores(scores, self._films_of_title[index], OTHER_TITLE if is_whole else PART_OF_OTHER_TITLE)
+        matches = self._person_names.search(query)
+        for index, is_whole in sorted(matches.items(), key=lambda match: not match[1]):  # whole names first
+            score = PERSON if is_whole else PART_OF_PERSON
+            for row in self._films_of_person[index]:
+                if scores[row] < score:
+                    scores[row], people[row] = score, self._people[index]
+        return NameMatches(scores, people)

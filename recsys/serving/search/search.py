@@ -21,22 +21,31 @@ import numpy as np
 from recsys.data import film_names
 from recsys.data.dataset import Catalog, Film
 from recsys.serving.search import series
-from recsys.serving.search.name_index import EXACT, MISSPELT_NAME, WHOLE_WORDS, NameIndex, raise_scores, similar_names
+from recsys.serving.search.name_index import (
+    EXACT,
+    MISSPELT_NAME,
+    OTHER_TITLE,
+    WHOLE_WORDS,
+    NameIndex,
+    NameMatches,
+    PeopleAndTitles,
+    raise_scores,
+    similar_names,
+)
 from recsys.serving.search.normalize import (
     comparable_name,
     normalize,
     numbers_to_digits,
+    romanizations,
     separate_number,
     split_year,
     strip_article,
     title_names,
 )
-from recsys.serving.search.people_titles import OTHER_TITLE, NameMatches, PeopleAndTitles
-from recsys.serving.search.romanize import romanizations
 
 TOO_FEW = "too few ratings to learn from"  # why models have no score for an infrequent film
 MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
-# scores in percent, see also name_index.py and people_titles.py
+# scores in percent, see also name_index.py
 SERIES_MATCH = 90
 INITIALS_MATCH = 88
 YEAR_MATCH = 75
@@ -45,6 +54,9 @@ MIN_CONFIDENT = 40  # minimum score of the film that the user probably means
 ADJACENT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs by one from the year in the query
 # factor that keeps scores below MIN_CONFIDENT, for films of another year or number in a series, and for suggestions
 UNLIKELY_WEIGHT = 0.39
+# minimum letters of a Cyrillic query that can mean a part of a name in Latin letters. A shorter query can only mean a
+# whole name: "бокс" does not mean "Boksuneun naui geot".
+MIN_LETTERS_OF_PART = 6
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 N_NEAREST = 3
 # A film with a subtitle replaces the film whose title equals the query if it has many more viewers:
@@ -221,7 +233,11 @@ class TitleIndex:
         query = _normalize_query(title)
         scores, people = self._add_people_and_titles(query, self._title_scores(query, min_matches))
         for latin in romanizations(title):
-            scores = np.maximum(scores, self._title_scores(_normalize_query(latin), min_matches))
+            latin_query = _normalize_query(latin)
+            latin_scores = self._title_scores(latin_query, min_matches)
+            if len(title) < MIN_LETTERS_OF_PART:
+                latin_scores *= np.where(self._has_whole_name(latin_query, latin_scores), 1, UNLIKELY_WEIGHT)
+            scores = np.maximum(scores, latin_scores)
         if match := _YEAR_ALONE.match(text):
             raise_scores(scores, np.flatnonzero(self._years == int(match[1])), YEAR_MATCH)
         if year is None:
@@ -246,8 +262,16 @@ class TitleIndex:
         people = {row: name for row, name in matches.people.items() if matches.scores[row] > scores[row]}
         return NameMatches(np.maximum(scores, matches.scores), people)
 
+    def _has_whole_name(self, query: str, scores: np.ndarray) -> np.ndarray:
+        """Return True for the films with these title scores whose whole name or initials match the query, (F,) bool."""
+        is_exact = np.isin(scores, (EXACT, SERIES_MATCH, INITIALS_MATCH))
+        return is_exact | (self._names.guess_scores(query, by_words=False) > 0)
+
     def _title_scores(self, query: str, min_matches: int) -> np.ndarray:
-        """Return the scores of titles, ignoring years, (F,). For `min_matches`, see `_ranked`."""
+        """Return the scores of titles, ignoring years, (F,).
+
+        For `min_matches`, see `_ranked`. If it is 0, films with another title that the query can mean are left out.
+        """
         scores = self._names.match_scores(query)
         spaced_query = numbers_to_digits(separate_number(query))  # "hp3" and "hp three" → "hp 3"
         for nickname in map(_without_spaces, (query, spaced_query)):
@@ -257,7 +281,7 @@ class TitleIndex:
             # "endgame" means Avengers: Endgame rather than an infrequent film of this title
             raise_scores(scores, self._subtitles.get(strip_article(query), []), EXACT)
         if min_matches and has_title.any():
-            raise_scores(scores, self._more_popular_parts(query, scores), EXACT)
+            raise_scores(scores, self._popular_films_with_main_title(query, scores), EXACT)
         name_and_number = _WITH_NUMBER.match(strip_article(spaced_query))
         if name_and_number:
             name = name_and_number[1]
@@ -274,7 +298,7 @@ class TitleIndex:
             scores = self._other_number_scores(name_and_number[1], int(name_and_number[2]))
         return scores
 
-    def _more_popular_parts(self, query: str, scores: np.ndarray) -> np.ndarray:
+    def _popular_films_with_main_title(self, query: str, scores: np.ndarray) -> np.ndarray:
         """Return the rows of films with the query as main title that have many more viewers than films titled so, (n,).
 
         Films of the series with fewer viewers are returned, too. The result is empty if no film has many more viewers.
@@ -295,7 +319,7 @@ class TitleIndex:
 
     def _numbered(self, names: Sequence[str], number: int) -> list[int]:
         """Return the rows of the films with a number in any of the series `names`."""
-        rows = [self._series[name].numbered(number) for name in names]
+        rows = [self._series[name].row_of_number(number) for name in names]
         return [row for row in rows if row is not None]
 
     def _other_number_scores(self, name: str, number: int) -> np.ndarray:

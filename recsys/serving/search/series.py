@@ -3,8 +3,8 @@
 Titles of a series have a common prefix: up to a colon or a dash ("The Lord of the Rings: …"), up to "and the" ("Harry
 Potter and the …"), or up to a number ("Rocky II"). The normalized prefix identifies the series.
 
-The data has no series, so `find_series` and `same_series` guess. `find_series` is strict. `same_series` is loose,
-because a plan must not have two films of a series: "Casino" and "Casino Royale" count as one, too.
+The data has no series, so `find_series` and `items_of_series` guess. `find_series` is strict. `items_of_series` is
+loose, because a plan must not have two films of a series: "Casino" and "Casino Royale" count as one, too.
 
 Shapes: I items.
 """
@@ -18,6 +18,7 @@ import numpy as np
 
 from recsys.data.dataset import Dataset, Film, cache_by_dataset
 from recsys.serving.search.normalize import MAX_CHAR, comparable_name, initials, normalize, sorted_span, strip_article
+from recsys.text.films import rows_by_value
 
 # for `find_series`
 MAX_GAP_YEARS = 12  # from a film titled like the series ("Rocky") to the next film; with a longer gap, it is unrelated
@@ -25,7 +26,7 @@ _SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
 _AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")
 _BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
 
-# for `same_series`
+# for `items_of_series`
 MIN_PREFIX_CHARS = 5  # a shorter title, such as "Up", does not count as the prefix of other titles
 COMMON_WORD_FILMS = 10  # a word at the beginning of this many titles or more, such as "American", is not a series
 SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
@@ -63,7 +64,7 @@ class Series:
         """The rows of all films."""
         return list(dict.fromkeys([*self.order, *self.title_numbers]))
 
-    def numbered(self, number: int) -> int | None:
+    def row_of_number(self, number: int) -> int | None:
         """Return the row of the film with this number in its title, else with this place by year, else None."""
         for row, title_number in self.title_numbers.items():
             if title_number == number:
@@ -189,8 +190,8 @@ def series_names(film: Film, tags: str = "") -> frozenset[str]:
     return frozenset(names)
 
 
-def same_series(dataset: Dataset, item: int) -> np.ndarray:
-    """Return an item and the items that seem to be of its series, (n,) int64."""
+def items_of_series(dataset: Dataset, item: int) -> np.ndarray:
+    """Return the items that seem to be of the series of an item, the item included, (n,) int64."""
     names_of_item, items_of_name = _series_index(dataset)
     parts = {item}.union(*(items_of_name[name] for name in names_of_item[item]))
     return np.array(sorted(parts), np.int64)
@@ -212,11 +213,7 @@ def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, lis
     # the count of a name of several words is 0
     prefixes = {name for name in long_names if first_word_counts[name] < COMMON_WORD_FILMS}
     names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
-    items_of_name: dict[str, list[int]] = {}
-    for item, names in enumerate(names_of_item):
-        for name in names:
-            items_of_name.setdefault(name, []).append(item)
-    return names_of_item, items_of_name
+    return names_of_item, rows_by_value(names_of_item)
 
 
 def _prefix_names(names: frozenset[str], prefixes: set[str]) -> set[str]:

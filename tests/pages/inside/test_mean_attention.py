@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from pages.inside import mean_attention
-from recsys.serving.insight import attention_stats
+from recsys.serving.insight import attention
 from tests.pages.reading import said, unescape
 
 LINK = "1-2-3-4"
@@ -13,8 +13,8 @@ LINK = "1-2-3-4"
 @pytest.fixture
 def section(visit, monkeypatch):
     """The section, in a world whose histories are short."""
-    monkeypatch.setattr(attention_stats, "MAX_TOKENS", 8)
-    monkeypatch.setattr(attention_stats, "MIN_USERS", 5)
+    monkeypatch.setattr(attention, "MAX_TOKENS", 8)
+    monkeypatch.setattr(attention, "MIN_USERS", 5)
     return visit("inside", s=LINK, inside="mean")
 
 

@@ -25,3 +25,10 @@ def test_a_theme_is_found_by_its_name_in_the_language_of_the_visitor(monkeypatch
     assert film_themes.english_theme_name("  часова  Петля ") == "time loop"
     assert film_themes.english_theme_name("в'язниця") == "prison"
     assert film_themes.english_theme_name("boxing") == "boxing"
+
+
+def test_a_genre_is_found_by_its_name_in_the_language_of_the_visitor(monkeypatch):
+    assert film_themes.english_theme_name("комедія") == "комедія"
+    monkeypatch.setattr(i18n, "current_language", lambda: "uk")
+    names = ("комедія", "жахи", "Драма", "наукова  фантастика", "для дітей")
+    assert [*map(film_themes.english_theme_name, names)] == ["Comedy", "Horror", "Drama", "Sci-Fi", "Children's"]

@@ -20,7 +20,7 @@ from recsys.data.split import LEAVE_ONE_OUT
 from recsys.evaluation import protocols, results
 from recsys.jobs import queue
 from recsys.serving import predictor
-from recsys.serving.insight import attention_stats
+from recsys.serving.insight import attention
 from tests.pages import world
 from tests.pages.evaluation.test_page import TIES, result, trained
 from tests.pages.panel import opened
@@ -295,8 +295,8 @@ def test_the_steps_of_the_lesson(marked, number):
 
 @pytest.mark.parametrize("section", ["attention", "mean", "blanks", "map"])
 def test_the_sections_of_inside(marked, monkeypatch, section):
-    monkeypatch.setattr(attention_stats, "MAX_TOKENS", 8)
-    monkeypatch.setattr(attention_stats, "MIN_USERS", 5)
+    monkeypatch.setattr(attention, "MAX_TOKENS", 8)
+    monkeypatch.setattr(attention, "MIN_USERS", 5)
     app = marked("inside", s=FILMS, inside=section)
     for key in ("table-attention", "table-mean", "table-genres-0", "influence", "table-distance"):
         app.session_state[key] = True

@@ -198,7 +198,7 @@ def test_titles_that_are_no_theme_offer_no_search_by_theme(visit):
     assert "theme-offer" not in keys(app)
 
 
-@pytest.mark.parametrize(("language", "theme"), [("en", "time loop"), ("uk", "часова петля")])
+@pytest.mark.parametrize(("language", "theme"), [("en", "time loop"), ("uk", "часова петля"), ("uk", "комедія")])
 def test_the_name_of_a_theme_is_offered_as_a_theme(visit, monkeypatch, language, theme):
     monkeypatch.setattr(themes, "themes", lambda dataset: {5: ("time loop",), 8: ("time loop",)})
     monkeypatch.setattr("pages.ui.dataset_menu.menu_label", str)  # AppTest finds no option with a translated label

@@ -3,8 +3,8 @@ import pytest
 from pages.ui.visitor import ListState
 from pages.watch import what_if
 from recsys.data.dataset import Film
+from recsys.serving.insight.list_comparison import Change, RankChange
 from recsys.serving.recommend import RankPosition
-from recsys.serving.what_if import Change, RankChange
 from tests.pages import world
 from tests.pages.panel import films, opened
 from tests.pages.reading import said, tagged

@@ -26,8 +26,8 @@ class Cycle(Given):
         return -np.abs(np.arange(20) - np.array(wanted)[:, None]).astype(np.float32)
 
 
-def filled(model, sequence, k=10, **settings):
-    return fill_blanks(predictor(WORLD, model), sequence, k, **settings)
+def filled(model, sequence, k=10, answers=None, hide_seen=True):
+    return fill_blanks(predictor(WORLD, model), sequence, k, answers or {}, hide_seen)
 
 
 def test_a_blank_is_predicted_from_both_of_its_sides():

@@ -4,7 +4,7 @@ import unicodedata
 
 import pytest
 
-from recsys.serving.search.romanize import romanizations
+from recsys.serving.search.normalize import romanizations
 from tests.serving.search.test_search import make_index
 
 
@@ -46,6 +46,34 @@ def index():
 )
 def test_titles_are_found_in_both_scripts(index, query, title):
     assert index.search(query)[0].title == title
+
+
+@pytest.mark.parametrize(
+    ("query", "is_confident"),
+    [
+        ("бокс", False),  # the beginning of "Boksuneun"
+        ("пила", False),  # a part of "José and Pilar"
+        ("зірка", False),  # almost the beginning of "Zerkalo"
+        ("брат", True),  # a whole title
+        ("сталке", True),
+        ("ганди", True),  # almost a whole title
+        ("солярис", True),
+        ("солярисс", True),
+        ("брат 1997", True),
+    ],
+)
+def test_a_short_part_of_a_name_in_latin_letters_is_no_confident_match(query, is_confident):
+    titles = [
+        "Sympathy (Boksuneun naui geot)",
+        "José and Pilar",
+        "Zerkalo",
+        "Brother (Brat)",
+        "Stalker",
+        "Solyaris",
+        "Gandhi",
+    ]
+    index = make_index([(title, 1997, 9) for title in titles], [])
+    assert [film.is_confident for film in index.search(query)] == [is_confident]
 
 
 def test_a_title_comes_before_an_alias():

@@ -4,7 +4,7 @@ import pytest
 
 from recsys.data.dataset import Catalog, Film
 from recsys.serving.search.search import TitleIndex
-from recsys.serving.search.series import same_series, series_names
+from recsys.serving.search.series import items_of_series, series_names
 from tests import toys
 from tests.serving.search.test_search import make_index
 
@@ -119,25 +119,25 @@ def world(titles, tags=None):
 @pytest.mark.parametrize("pair", ONE_SERIES)
 def test_parts_of_one_series_are_recognised_by_their_titles(pair):
     made = world([*pair, "Casablanca"])
-    assert same_series(made, 0).tolist() == [0, 1]
-    assert same_series(made, 1).tolist() == [0, 1]
+    assert items_of_series(made, 0).tolist() == [0, 1]
+    assert items_of_series(made, 1).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("pair", STRANGERS)
 def test_films_that_only_sound_alike_are_strangers(pair):
-    assert same_series(world(list(pair)), 0).tolist() == [0]
+    assert items_of_series(world(list(pair)), 0).tolist() == [0]
 
 
 def test_a_tag_names_a_series_that_titles_do_not():
     made = world(["Goldfinger", "Skyfall", "Rope"], ["007, gold", "espionage, James Bond", "hitchcock"])
-    assert same_series(made, 0).tolist() == [0, 1]
+    assert items_of_series(made, 0).tolist() == [0, 1]
 
 
 def test_a_word_with_which_many_titles_begin_is_no_series():
     made = world(["Ghost", *(f"Ghost {name}" for name in ("World", "Town", "Ship", "Dog", "Rider"))])
-    assert len(same_series(made, 0)) == 6  # five that begin with it might be its parts
+    assert len(items_of_series(made, 0)) == 6  # five that begin with it might be its parts
     many = world(["Ghost", *(f"Ghost of Street {letter}" for letter in "abcdefghijkl")])
-    assert same_series(many, 0).tolist() == [0]
+    assert items_of_series(many, 0).tolist() == [0]
 
 
 @pytest.mark.parametrize("title", ["300", "1917", "II", "Se7en (a.k.a. Seven)", "", "Part 3", "&", "…"])

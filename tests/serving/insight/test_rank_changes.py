@@ -4,8 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recsys.serving.filters import Filters
+from recsys.serving.insight.list_comparison import Change, move_film, rank_changes, remove_film
 from recsys.serving.recommend import Request, recommend
-from recsys.serving.what_if import Change, move_film, rank_changes, remove_film
 from tests import toys
 from tests.serving.given import Given, Pulls, predictor, pulls
 

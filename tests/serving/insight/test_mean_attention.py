@@ -4,8 +4,8 @@ import pytest
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.models.popular import Popular
 from recsys.models.sasrec import SasRec, SasRecConfig
-from recsys.serving.insight import attention_stats
-from recsys.serving.insight.attention_stats import (
+from recsys.serving.insight import attention
+from recsys.serving.insight.attention import (
     MAX_TOKENS,
     MIN_USERS,
     PAD,
@@ -71,7 +71,7 @@ def test_what_is_no_film_of_a_short_history_has_no_weight_and_the_newest_token_c
 
 def test_a_model_that_reads_less_is_averaged_over_what_it_reads_and_the_same_people_are_drawn_each_time(monkeypatch):
     assert mean_attention(collect_attention(predictor(WORLD, bert(length=8)))).weights.shape == (2, 2, 8, 8)
-    monkeypatch.setattr(attention_stats, "MAX_USERS", 2)
+    monkeypatch.setattr(attention, "MAX_USERS", 2)
     first, again = collect_attention(predictor(WORLD, bert())), collect_attention(predictor(WORLD, bert()))
     assert len(first.tokens) == 2
     np.testing.assert_array_equal(first.tokens, again.tokens)
