@@ -555,8 +555,7 @@ class VisitorPool(Pool):
         scores = self.length_weights.combine(self._member_scores(queries), queries, self.emphasis(queries))
         weight_sums = self.length_weights.weights.sum(1)[self.length_weights.ranges(queries)]  # (B,)
         for row, history in enumerate(queries.histories):
-            trait = self._find_common_trait(history)
-            if trait and len(history) >= MIN_TRAIT_FILMS:
+            if len(history) >= MIN_TRAIT_FILMS and (trait := self._find_common_trait(history)):
                 start, end = self.items_by_trait.indptr[trait.column : trait.column + 2]
                 bonus = TRAIT_BONUS * weight_sums[row] * max(trait.strength, 0)
                 scores[row, self.items_by_trait.indices[start:end]] += bonus
