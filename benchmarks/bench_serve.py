@@ -6,7 +6,6 @@ computation is that of a trained network. A batch uses a trained recommender and
 
 import time
 from collections import defaultdict
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from benchmarks.generated_data import generated
-from benchmarks.script import costs
+from benchmarks.script import costs, request_seconds
 from recsys.config import Count, Layers, Size, config_class
 from recsys.data import datasets
 from recsys.runtime import peak_memory_mb
@@ -78,8 +77,8 @@ def _requests(options: Options) -> dict[str, Any]:
     shape = (N_WARM_UP + options.requests, options.history)
     histories = np.random.default_rng(0).integers(options.films, size=shape)
     requests = [Request(tuple(history)) for history in histories.tolist()]
-    _times(predictor, requests[:N_WARM_UP])
-    wall, cpu = _times(predictor, requests[N_WARM_UP:])
+    request_seconds(predictor, requests[:N_WARM_UP])
+    wall, cpu = request_seconds(predictor, requests[N_WARM_UP:])
     return {
         **{name: asdict(options)[name] for name in RESULT_OPTIONS},
         "wall_ms": _percentiles(wall),
@@ -109,19 +108,6 @@ def _untrained_predictor(options: Options) -> "Predictor":
     return Predictor(dataset, registry.get("bert4rec"), model)
 
 
-def _times(predictor: "Predictor", requests: Iterable["Request"]) -> tuple[list[float], list[float]]:
-    """Return the wall time and the CPU time of each request, in seconds."""
-    from recsys.serving.recommend import recommend
-
-    wall, cpu = [], []
-    for request in requests:
-        start, cpu_start = time.perf_counter(), time.thread_time()
-        recommend(predictor, request)
-        cpu.append(time.thread_time() - cpu_start)
-        wall.append(time.perf_counter() - start)
-    return wall, cpu
-
-
 def _parts(predictor: "Predictor", requests: list["Request"]) -> dict[str, float]:
     """Answer requests again, and return the mean CPU milliseconds of the parts of a request.
 
@@ -132,7 +118,7 @@ def _parts(predictor: "Predictor", requests: list["Request"]) -> dict[str, float
     model: Any = predictor.model
     _time_method(model.module, "forward", cpu_seconds)
     _time_method(model, "score", cpu_seconds)
-    total = sum(_times(predictor, requests)[1])
+    total = sum(request_seconds(predictor, requests)[1])
     parts = {
         "encoder": cpu_seconds["forward"],
         "scores": cpu_seconds["score"] - cpu_seconds["forward"],

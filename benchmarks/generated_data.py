@@ -9,17 +9,16 @@ from recsys.data.dataset import Catalog, DataError, Dataset, Interactions, film_
 
 FIRST_TIMESTAMP = 789_652_009  # of the ratings of ML-20M, in seconds since 1970
 LAST_TIMESTAMP = 1_427_784_002  # also of ML-20M
+FILM_SPREAD = 2.0  # standard deviation of the logarithms of the popularities, close to MovieLens
 
 
-def generated(
-    users: int, films: int, mean_length: float, seed: int = 0, user_spread: float = 1.4, film_spread: float = 2.0
-) -> Dataset:
+def generated(users: int, films: int, mean_length: float, seed: int = 0, user_spread: float = 1.4) -> Dataset:
     """Generate a data set with log-normal film popularities and history lengths that are log-normal above a minimum.
 
     All ratings are 4 stars. Unlike in MovieLens, a film may occur in a history more than once. The times of a user's
     events ascend, and each user's events come after all events of the previous user. A model can only learn the
-    popularity. The spreads are standard deviations of logarithms. With 0, all lengths or popularities are equal. The
-    defaults are close to MovieLens: with the sizes of ML-20M, the median history is about half the mean.
+    popularity. `user_spread` is the standard deviation of the logarithms of the lengths. With 0, all are equal. The
+    default is close to MovieLens: with the sizes of ML-20M, the median history is about half the mean.
 
     Raises:
         DataError: A size is less than 1.
@@ -31,7 +30,7 @@ def generated(
     excess = rng.lognormal(sigma=user_spread, size=users)
     excess *= (mean_length - min_length) / excess.mean()
     lengths = np.maximum(1, np.round(min_length + excess)).astype(np.int64)  # (U,)
-    popularity = rng.lognormal(sigma=film_spread, size=films)
+    popularity = rng.lognormal(sigma=FILM_SPREAD, size=films)
     views = rng.multinomial(lengths.sum(), popularity / popularity.sum())  # (I,)
     item = rng.permutation(np.repeat(np.arange(films, dtype=np.int32), views))  # (E,)
     user = np.repeat(np.arange(users, dtype=np.int32), lengths)

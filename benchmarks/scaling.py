@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.generated_data import generated
-from benchmarks.script import in_new_process, parser, write_json
+from benchmarks.script import in_new_process, parser, request_seconds, write_json
 from recsys import machine, runtime
 from recsys.data.dataset import Dataset
 from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
@@ -102,7 +102,7 @@ def requests(dataset: Dataset, point: Point) -> list[float]:
     """Return CPU seconds of requests without the first N_WARM_UP_REQUESTS."""
     from recsys.models import registry
     from recsys.serving.predictor import Predictor
-    from recsys.serving.recommend import Request, recommend
+    from recsys.serving.recommend import Request
 
     config = Bert4RecAblatedConfig(length=point.history + 1, without="relative bias")  # the history and [mask]
     model = Bert4RecAblated(config)
@@ -111,12 +111,9 @@ def requests(dataset: Dataset, point: Point) -> list[float]:
     reset_peak_mb()  # leaves out the peak of building the model
     predictor = Predictor(dataset, registry.get("bert4rec"), model)
     request = Request(tuple(dataset.history(0).tolist()))
-    n_timed, seconds = 10 if point.films >= LARGE_CATALOGUE else 40, []
-    for _ in range(N_WARM_UP_REQUESTS + n_timed):
-        start = time.process_time()
-        recommend(predictor, request)
-        seconds.append(time.process_time() - start)
-    return seconds[N_WARM_UP_REQUESTS:]
+    n_timed = 10 if point.films >= LARGE_CATALOGUE else 40
+    _, cpu_seconds = request_seconds(predictor, [request] * (N_WARM_UP_REQUESTS + n_timed))
+    return cpu_seconds[N_WARM_UP_REQUESTS:]
 
 
 def reset_peak_mb() -> float:

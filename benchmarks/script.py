@@ -3,14 +3,18 @@
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from recsys.runtime import peak_memory_mb
+
+if TYPE_CHECKING:
+    from recsys.serving.predictor import Predictor
+    from recsys.serving.recommend import Request
 
 T = TypeVar("T")
 
@@ -37,6 +41,19 @@ def costs() -> Iterator[dict[str, float]]:
     figures["seconds"] = round(time.perf_counter() - start, 6)
     figures["cpu_seconds"] = round(time.process_time() - cpu_start, 6)
     figures["memory_mb"] = round(peak_memory_mb(), 1)
+
+
+def request_seconds(predictor: "Predictor", requests: Iterable["Request"]) -> tuple[list[float], list[float]]:
+    """Answer requests one after another. Return the wall time and the CPU time of each request, in seconds."""
+    from recsys.serving.recommend import recommend  # loads torch
+
+    wall, cpu = [], []
+    for request in requests:
+        start, cpu_start = time.perf_counter(), time.thread_time()
+        recommend(predictor, request)
+        cpu.append(time.thread_time() - cpu_start)
+        wall.append(time.perf_counter() - start)
+    return wall, cpu
 
 
 def in_new_process(function: Callable[..., T], *arguments: Any) -> T:

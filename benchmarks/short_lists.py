@@ -11,28 +11,28 @@ time of a request on one thread.
 """
 
 import statistics
-import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from benchmarks.script import parser, write_json
+from benchmarks.script import parser, request_seconds, write_json
 from recsys import checkpoints, machine
 from recsys.data import datasets
-from recsys.data.dataset import Dataset, HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut
 from recsys.errors import exit_on_error
 from recsys.evaluation import significance
-from recsys.models.base import Model
+from recsys.evaluation.protocols import FULL
+from recsys.evaluation.rank import rank_held_out
 from recsys.ranking import metrics
 from recsys.serving import predictor
-from recsys.serving.recommend import Request, recommend
+from recsys.serving.recommend import Request
 
 LENGTHS = (1, 2, 3, 5, 10)
-WHOLE_HISTORY = 0  # a length that stands for all films
+WHOLE_HISTORY = 0  # a length that stands for all films, as in `Protocol.n_newest`
 REQUEST_LENGTHS = (3, 50)  # films in the timed requests
 METRIC = "ndcg@10"
-BATCH_SIZE = 256
 N_REQUESTS = 200
 
 
@@ -55,7 +55,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         model = checkpoints.load_or_fit(name, dataset, splitting=splitting)
         row: dict[str, Any] = {"recommender": name}
         for length in (*options.lengths, WHOLE_HISTORY):
-            ranks = ranks_of_newest(model, held_out, length)
+            protocol = replace(FULL, n_newest=length)
+            ranks = rank_held_out(model, held_out, protocol, dataset, with_lists=False).ranks
             low, high = significance.intervals(ranks[None])[METRIC]
             value = float(np.mean(metrics.rank_values(ranks, METRIC)))
             row[str(length or "all")] = {METRIC: round(value, 4), "interval": [round(low, 4), round(high, 4)]}
@@ -67,28 +68,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     write_json(options.json, description | {"seed": 0, "machine": machine.describe(), "rows": rows})
 
 
-def ranks_of_newest(model: Model, held_out: HeldOut, length: int) -> np.ndarray:
-    """Return the rank of each target (B,) if the model gets only the newest `length` items of each history."""
-    ranks = np.zeros(len(held_out), np.int64)
-    for start in range(0, len(held_out), BATCH_SIZE):
-        rows = slice(start, start + BATCH_SIZE)
-        whole = held_out.queries[rows]
-        queries = whole if length == WHOLE_HISTORY else Queries([history[-length:] for history in whole.histories])
-        ranks[rows] = metrics.target_ranks(model.score(queries), held_out.targets[rows], whole.histories)
-    return ranks
-
-
 def request_ms(name: str, dataset: Dataset, held_out: HeldOut, length: int) -> float:
     """Return the median milliseconds of a request with the newest `length` films of a user."""
     loaded = predictor.load(name, dataset)
     requests = [Request(tuple(history[-length:].tolist())) for history in held_out.queries.histories[:N_REQUESTS]]
-    recommend(loaded, requests[0])  # warm-up
-    seconds = []
-    for request in requests:
-        start = time.perf_counter()
-        recommend(loaded, request)
-        seconds.append(time.perf_counter() - start)
-    return 1000 * statistics.median(seconds)
+    seconds, _ = request_seconds(loaded, [requests[0], *requests])
+    return 1000 * statistics.median(seconds[1:])  # without the first request, a warm-up
 
 
 if __name__ == "__main__":

@@ -17,10 +17,10 @@ def listed_files() -> list[Path]:
     """Return the files that the list must contain, in its order."""
     return [
         *map(paths.translation, TRANSLATIONS),
-        paths.film_directors(),
-        paths.film_languages(),
+        paths.film_table("directors"),
+        paths.film_table("languages"),
         paths.film_names(),
-        paths.film_themes(),
+        paths.film_table("themes"),
         paths.sample_lists(),
         paths.published(),
     ]

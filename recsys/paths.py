@@ -130,19 +130,9 @@ def film_names() -> Path:
     return ASSETS / "films" / "names.json"
 
 
-def film_languages() -> Path:
-    """Return the table of the original languages of MovieLens films."""
-    return ASSETS / "films" / "languages.csv"
-
-
-def film_directors() -> Path:
-    """Return the table of the directors of MovieLens films."""
-    return ASSETS / "films" / "directors.csv"
-
-
-def film_themes() -> Path:
-    """Return the table of the themes of MovieLens films."""
-    return ASSETS / "films" / "themes.csv"
+def film_table(name: str) -> Path:
+    """Return a table of MovieLens films: "directors", "languages" or "themes"."""
+    return ASSETS / "films" / f"{name}.csv"
 
 
 def published() -> Path:

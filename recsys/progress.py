@@ -125,13 +125,9 @@ class Terminal:
     If stderr is not a terminal, it prints a line per stage, but none for "rank", whose text is only a title.
     """
 
-    def __init__(self, title: str = "", bars: bool | None = None) -> None:
-        """Create the callback. `title` is the text before the bar of stage "rank".
-
-        `bars` is for tests: whether bars are shown. None: if stderr is a terminal.
-        """
+    def __init__(self, title: str = "") -> None:
+        """Create the callback. `title` is the text before the bar of stage "rank"."""
         self.title = title
-        self.bars = sys.stderr.isatty() if bars is None else bars
         self._text = ""  # of the current stage
         self._bar: Any = None
 
@@ -162,7 +158,7 @@ class Terminal:
         pattern, unit = STAGES[event["stage"]]
         text = pattern.format_map({"from": "somewhere", "title": self.title} | event)
         done = event.get("done", 0)
-        if not (self.bars and event.get("total")):
+        if not (sys.stderr.isatty() and event.get("total")):
             if event["stage"] != "rank":
                 self._print_once(text)
             return

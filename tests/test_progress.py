@@ -1,4 +1,5 @@
 import json
+import sys
 
 import pytest
 
@@ -10,8 +11,9 @@ def fetched(done, total=1000, stage="download"):
     return {"stage": stage, "done": done, "total": total, "from": "example.org"}
 
 
-def shown(capsys, events, **how):
-    with Terminal(**how) as report:
+def shown(capsys, events, title="", bars=False):
+    with pytest.MonkeyPatch.context() as patch, Terminal(title) as report:
+        patch.setattr(sys.stderr, "isatty", lambda: bars)
         for event in events:
             report(event)
     return capsys.readouterr()

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 
 from recsys.cli.terminal import escape_controls, safe_output
 from recsys.config import ConfigError
-from recsys.errors import Message, RecsysError, disk_advice
+from recsys.errors import ACCESS_ERRORS, Message, RecsysError, disk_advice
 from recsys.progress import Cancelled
 
 COMMANDS = {  # name: (module of recsys.cli with an `options.Command` of this name, help)
@@ -24,9 +24,7 @@ COMMANDS = {  # name: (module of recsys.cli with an `options.Command` of this na
     "app": ("app", "open the app in a window or in the browser"),
     "prepare": ("data", "download and fit in advance what visitors of a public server need"),
 }
-DISK_ERRORS = {  # the disk is full or limited, access is denied, or a part of the path is not a folder
-    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ELOOP,
-}  # fmt: skip
+DISK_ERRORS = ACCESS_ERRORS | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the last three: the disk is full or limited
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -224,13 +224,8 @@ def _check_response(response: "requests.Response", host: str) -> None:
     if status in (429, 500, 502, 503, 504):
         raise _RetryableError("it answered {status}", status=status)
     if status not in (200, 206, 416):
-        raise DownloadError(
-            "{host} answered {status} {reason}",
-            "the file may have moved",
-            host=host,
-            status=status,
-            reason=response.reason,
-        )
+        text = "{host} answered {status} {reason}"
+        raise DownloadError(text, "the file may have moved", host=host, status=status, reason=response.reason)
     if response.headers.get("Content-Type", "").startswith("text/html"):
         text = "{host} answered with a web page instead of the file"
         raise DownloadError(text, "does this network require a login?", host=host)

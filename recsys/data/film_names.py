@@ -7,7 +7,7 @@ finds and imports films by corrected title and year. Models read the data as it 
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import ConfigDict, TypeAdapter, with_config
 from typing_extensions import TypedDict
@@ -55,11 +55,13 @@ def read() -> NameTable:
 @lru_cache(maxsize=4)
 def _read(path: Path, version: str) -> NameTable:
     """Read the file. `version` changes with the file, so the cache has no outdated table."""
-    content = storage.read_shipped_json(path, _FILE_ADAPTER.validate_python, None)
-    if content is None:
-        return NO_NAMES
+    return storage.read_shipped_json(path, _name_table, NO_NAMES)
+
+
+def _name_table(content: Any) -> NameTable:
+    """Return the table from the content of the file. Raises ValidationError."""
     by_data_title, by_corrected_title = {}, {}
-    for label, entry in content.items():
+    for label, entry in _FILE_ADAPTER.validate_python(content).items():
         data_title, data_year = title_and_year(label)
         title, other_titles = entry.get("title", data_title), entry.get("also", [])
         names = FilmNames(

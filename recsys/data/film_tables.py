@@ -21,34 +21,35 @@ def original_languages(dataset: str) -> dict[int, str]:
     The result is {} for a data set without the common movie ids of MovieLens. It is also {}, and the log has a warning,
     if the table cannot be read. Callers must not change it.
     """
-    return _column(dataset, paths.film_languages(), "language")
+    return _column(dataset, "languages", "language")
 
 
 def directors(dataset: str) -> dict[int, tuple[str, ...]]:
     """Return movie id → names of the directors. Like `original_languages`, it can be {}."""
-    return _list_column(dataset, paths.film_directors(), "directors")
+    return _list_column(dataset, "directors")
 
 
 def themes(dataset: str) -> dict[int, tuple[str, ...]]:
     """Return movie id → themes, such as "boxing" or "time loop". Like `original_languages`, it can be {}."""
-    return _list_column(dataset, paths.film_themes(), "themes")
+    return _list_column(dataset, "themes")
 
 
 def fingerprint(dataset: str) -> str:
     """Return a hash of the three tables, "" for a data set that does not use them."""
-    tables = paths.film_languages(), paths.film_directors(), paths.film_themes()
+    tables = map(paths.film_table, ("languages", "directors", "themes"))
     if not published.has_common_movie_ids(dataset):
         return ""
     return storage.sha256("".join(_hash(path, storage.version(path)) for path in tables).encode())
 
 
-def _list_column(dataset: str, path: Path, column: str) -> dict[int, tuple[str, ...]]:
-    """Return movie id → values of a column with several values per film."""
-    return {movie: tuple(text.split(SEPARATOR)) for movie, text in _column(dataset, path, column).items()}
+def _list_column(dataset: str, table: str) -> dict[int, tuple[str, ...]]:
+    """Return movie id → values of the column that has the name of its table, and several values per film."""
+    return {movie: tuple(text.split(SEPARATOR)) for movie, text in _column(dataset, table, table).items()}
 
 
-def _column(dataset: str, path: Path, column: str) -> dict[int, str]:
+def _column(dataset: str, table: str, column: str) -> dict[int, str]:
     """Return movie id → value of a column of a table."""
+    path = paths.film_table(table)
     return _read(path, column, storage.version(path)) if published.has_common_movie_ids(dataset) else {}
 
 

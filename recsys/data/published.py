@@ -117,12 +117,8 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         hashes = file_hashes(path) if path.exists() else None
         if not hashes or hashes.sha256 != entry.sha256:
             state = N_("damaged") if hashes else N_("missing")
-            raise DataError(
-                "{path}, which belongs to the project, is {state}",
-                restore_command(path),
-                path=path,
-                state=Message(state),
-            )
+            text = "{path}, which belongs to the project, is {state}"
+            raise DataError(text, restore_command(path), path=path, state=Message(state))
         return ArchiveFile(path, entry.parse, hashes.sha256, True)
     target, address = downloads(name) / f"{name}.zip", f"{SITE}{name}.zip"
     max_bytes = 2_000_000 * (entry.megabytes + 8)  # twice the published size plus 16 MB

@@ -175,12 +175,11 @@ def _hold_out_next(dataset: Dataset, cut: int, end: float = np.inf) -> HeldOut:
     n_after = np.bincount(dataset.interactions.user[(time >= cut) & (time < end)], minlength=dataset.n_users)  # (U,)
     users = np.flatnonzero((n_before > 0) & (n_after > 0))
     if not len(users):
-        raise DataError(
+        text = (
             "{name}: nobody watched films both before and after {cut}, so it cannot be split at that "
-            "date; choose another protocol",
-            name=dataset.name,
-            cut=_date(cut),
+            "date; choose another protocol"
         )
+        raise DataError(text, name=dataset.name, cut=_date(cut))
     return _hold_out_positions(dataset, users, n_before[users])
 
 

@@ -13,6 +13,8 @@ import numpy as np
 
 from recsys.data.dataset import DataError, Dataset
 
+GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # increment of SplitMix64
+
 
 def is_duplicate(*columns: np.ndarray) -> np.ndarray:
     """Return a mask (E,) of the rows that equal an earlier row. Each column has the shape (E,).
@@ -33,16 +35,22 @@ def equals_previous(values: np.ndarray) -> np.ndarray:
 def random_sort_keys(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
     """Return random sort keys, (E,) uint64, that depend only on seed, user id and film id.
 
-    Reference: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014. The final mixing
-    step of SplitMix64 is applied to the sum of seed and user id, and again after the film id is added.
+    SplitMix64 mixes the sum of seed and user id, and mixes again after the film id is added.
     """
     keys = np.full(len(user), seed, np.uint64)
     for ids in (user, movie):
-        keys += ids.astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
-        keys = (keys ^ (keys >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        keys = (keys ^ (keys >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        keys ^= keys >> np.uint64(31)
+        keys = mix(keys + ids.astype(np.uint64) + GOLDEN_GAMMA)
     return keys
+
+
+def mix(values: np.ndarray) -> np.ndarray:
+    """Return a hash of each uint64: the last step of SplitMix64.
+
+    Reference: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
+    """
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
 
 
 def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:

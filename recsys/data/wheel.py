@@ -60,8 +60,7 @@ def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> N
     command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
     status, stderr = _run(command, report)
     if status:
-        lines = [line.strip() for line in stderr.splitlines() if line.strip()]
-        reason = lines[-1] if lines else Message("no reason given")
+        reason = stderr.strip().splitlines()[-1].strip() if stderr.strip() else Message("no reason given")
         raise DownloadError("pip could not download {requirement}: {reason}", requirement=requirement, reason=reason)
 
 

@@ -97,27 +97,27 @@ def reliability(probabilities: np.ndarray, hits: np.ndarray) -> list[dict[str, f
     ]
 
 
-def probabilities_by_rank(model: Model, query: Queries, k: int = MAX_RANK) -> pd.DataFrame:
-    """Return the top k items of one query: rank, item, probability. The table is empty without probabilities.
+def probabilities_by_rank(model: Model, query: Queries) -> pd.DataFrame:
+    """Return the top MAX_RANK items of one query: rank, item, probability. The table is empty without probabilities.
 
     With a softmax, probabilities sum to 1 over the items outside the history. A sigmoid gives each item its own
     probability.
     """
     ranking = Ranking.from_scores(model.score(query)[0], query.histories[0], model.log_probabilities)
-    items = ranking.top(k)
+    items = ranking.top(MAX_RANK)
     probabilities = ranking.probabilities(items)
     if probabilities is None:
         items, probabilities = items[:0], np.empty(0)
     return pd.DataFrame({"rank": np.arange(1, len(items) + 1), "item": items, "probability": probabilities})
 
 
-def target_share_by_rank(ranks: np.ndarray, k: int = MAX_RANK) -> pd.DataFrame:
+def target_share_by_rank(ranks: np.ndarray) -> pd.DataFrame:
     """Return, for each bin of ranks, the share of the targets in the bin, divided by its number of ranks.
 
-    Bins divide the ranks 1 to k. `ranks` (S, B) are of the targets. Columns: rank (middle of the bin on a log axis),
-    first and last (ranks of the bin), share.
+    Bins divide the ranks 1 to MAX_RANK. `ranks` (S, B) are of the targets. Columns: rank (middle of the bin on a log
+    axis), first and last (ranks of the bin), share.
     """
-    edges = np.unique(np.geomspace(1, k + 1, RANK_BINS + 1).round().astype(int))
+    edges = np.unique(np.geomspace(1, MAX_RANK + 1, RANK_BINS + 1).round().astype(int))
     first_ranks, last_ranks = edges[:-1], edges[1:] - 1
     bins = zip(first_ranks, last_ranks, strict=True)
     bin_shares = [np.mean((ranks >= low) & (ranks <= high)) for low, high in bins]

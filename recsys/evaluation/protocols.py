@@ -11,7 +11,7 @@ import numpy as np
 
 from recsys.data import datasets
 from recsys.data.dataset import Dataset, Queries, Split, Ties
-from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, SPLITTINGS, UNTIED, Splitting
+from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, UNTIED, Splitting
 from recsys.errors import RecsysError
 
 REPEATS = "repeats"  # key in result files: the rule for targets that the user watched before
@@ -333,23 +333,10 @@ def _favourites(n: int) -> Protocol:
 FAVOURITES = tuple(_favourites(n) for n in (1, 2, 3, 5, 10))
 
 
-def validated_by_name(*protocols: Protocol) -> dict[str, Protocol]:
-    """Return protocols by name. Raises ValueError if a `splitting` or `retraining_reason` is inconsistent."""
-    splittings = {protocol.name: protocol.splitting for protocol in protocols}
-    for protocol in protocols:
-        name, splitting = protocol.name, protocol.splitting
-        # of `train --protocol`, which trains models for this splitting
-        splitting_of_train = splittings.get(splitting.protocol)
-        if splitting not in SPLITTINGS.values() or splitting_of_train != splitting:
-            raise ValueError(f"the splitting of {name} is not in SPLITTINGS, or its protocol has another splitting")
-        needs_retraining = splitting != LEAVE_ONE_OUT
-        if bool(protocol.retraining_reason) != needs_retraining:
-            raise ValueError(f"{name} needs a retraining_reason, or has one although it uses the models of full")
-    return {protocol.name: protocol for protocol in protocols}
-
-
 # in the order of menus
-PROTOCOLS = validated_by_name(FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)
+PROTOCOLS = {
+    protocol.name: protocol for protocol in (FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)
+}
 
 
 def get(name: str) -> Protocol:

@@ -46,18 +46,12 @@ def format_report(
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("there are no results for this version of the data yet", command)
     boards = [(*board, documents) for board, documents in documents_by_board.items() if documents]
-    format_board = leaderboard if brief and len(boards) == 1 else _titled_leaderboard if brief else section
-    return "\n\n".join(format_board(*board, other_protocol) for board in boards)
-
-
-def _title(dataset: str, protocol: str) -> str:
-    """Return the heading of a board."""
-    return f"## {dataset}, protocol {protocol}"
-
-
-def _titled_leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
-    """Return a leaderboard with a heading."""
-    return f"{_title(dataset, protocol)}\n\n{leaderboard(dataset, protocol, documents, other_protocol)}"
+    format_board = leaderboard if brief else section
+    texts = [format_board(*board, other_protocol) for board in boards]
+    if brief and len(boards) == 1:
+        return texts[0]
+    headings = [f"## {dataset}, protocol {protocol}" for dataset, protocol, _ in boards]
+    return "\n\n".join(f"{heading}\n\n{text}" for heading, text in zip(headings, texts, strict=True))
 
 
 def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
@@ -65,7 +59,6 @@ def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_
     n_users, rules = documents[0]["users"], documents[0]["protocol"].items()
     noise = f" With fewer than {FEW_USERS} people, differences between recommenders are noise."
     parts = [
-        _title(dataset, protocol),
         f"Measured on {n_users:,} people.{noise if n_users < FEW_USERS else ''}",
         "; ".join(f"{name}: {rule}" for name, rule in rules if name != "name") + ".",
         leaderboard(dataset, protocol, documents, other_protocol),

@@ -30,15 +30,17 @@ def pairwise_tests(
 ) -> pd.DataFrame:
     """Compare all pairs of recommenders of a leaderboard, a row per pair.
 
-    All p values are corrected together, so a pair has the same outcome on every page. `warn` is called with an error
-    for each skipped result. The columns are COLUMNS. In a row, `variant` is worse than `other`. `difference` is the
+    All p values are corrected together, so a pair has the same outcome on every page. If each seed has another split,
+    only seed 0 is compared, because the other seeds have other held-out items. `warn` is called with an error for each
+    skipped result. The columns are COLUMNS. In a row, `variant` is worse than `other`. `difference` is the
     metric of `variant` minus the metric of `other`, averaged over users. `low` and `high` are its 95 % bootstrap
     interval. `p` is of the randomisation test, and `p_holm` is corrected. `differs`: the difference is significant.
     """
     user_values: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
     for variant in (document["variant"] for document in results.documents(dataset, protocol, warn)):
         try:
-            user_values[variant] = metrics.user_values(results.ranks(dataset, protocol, variant), metric).mean(0)
+            ranks = results.comparable_ranks(dataset, protocol, variant)
+            user_values[variant] = metrics.user_values(ranks, metric).mean(0)
         except results.ResultError as error:
             warn(error)
     if len(user_values) < 2:

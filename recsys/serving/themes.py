@@ -25,7 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from recsys.data.dataset import Dataset
+from recsys.data.dataset import Dataset, cache_by_dataset
 from recsys.data.download import DownloadError
 from recsys.data.film_tables import original_languages, themes
 from recsys.errors import MissingLibraryError
@@ -549,8 +549,9 @@ class ThemeIndex:
         return tuple(dict.fromkeys(reasons))[:MAX_REASONS]
 
 
+@cache_by_dataset  # a table of a large data set takes seconds and much memory
 def tag_table(dataset: Dataset) -> TagTable:
-    """Return the table of the tags and themes of a data set in the form of `normalize`. It takes a moment for many."""
+    """Return the table of the tags and themes of a data set in the form of `normalize`."""
     catalog, cached_phrases = dataset.catalog, cache(_theme_phrases)
     phrases_by_movie = {
         movie_id: [phrase for theme in film_themes for phrase in cached_phrases(theme)]

@@ -15,6 +15,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from recsys.data.tie_breaking import GOLDEN_GAMMA, mix
+
 # Batches per bucket, see `bucketed_batches`. With 16, 2–5 % of the tokens are padding, with segments half of them.
 BUCKET_BATCHES = 16
 WIDTH_MULTIPLE = 8  # T is a multiple of it, because some kernels are compiled once per shape
@@ -121,8 +123,8 @@ class CounterRNG:
     def uniform(self, stream: int, sequence: np.ndarray, position: np.ndarray | int = 0) -> np.ndarray:
         """Return numbers in [0, 1), one per pair of a sequence (a row number) and a position below 2³²."""
         key = np.uint64(self.key(stream))
-        x = _mix(np.asarray(sequence).astype(np.uint64) ^ key)
-        x = _mix(x + np.asarray(position).astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15))
+        x = mix(np.asarray(sequence).astype(np.uint64) ^ key)
+        x = mix(x + np.asarray(position).astype(np.uint64) * GOLDEN_GAMMA)
         return (x >> np.uint64(11)) * 2.0**-53  # the highest 53 bits, which a float64 holds exactly
 
     def integers(
@@ -153,13 +155,6 @@ class CounterRNG:
                 sizes = np.where(is_random, np.minimum(random_sizes, length), length)
         parts = zip(rows, ends, sizes, strict=True)
         return [histories[row][max(0, end - size) : end] for row, end, size in parts]
-
-
-def _mix(x: np.ndarray) -> np.ndarray:
-    """Return a hash of each uint64: the finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014)."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 def bucketed_batches(lengths: np.ndarray, batch_size: int, rng: np.random.Generator) -> list[np.ndarray]:

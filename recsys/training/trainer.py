@@ -78,11 +78,8 @@ class RunFolder:
                 holder = Message("another process")
                 with suppress(OSError, ValueError):
                     holder = Message("process {number}", number=int(lock.read_text()))
-                raise TrainingError(
-                    "{process} is training in {folder}; wait until it ends, or use another --seed",
-                    process=holder,
-                    folder=self.path,
-                )
+                text = "{process} is training in {folder}; wait until it ends, or use another --seed"
+                raise TrainingError(text, process=holder, folder=self.path)
             if distributed.rank() == 0:
                 lock.write_text(str(os.getpid()))
             yield
@@ -362,12 +359,8 @@ class Trainer:
                 "{path} belongs to a run with other settings or data; train without --resume to start again", path=path
             )
         if precision != self.precision:
-            raise TrainingError(
-                "{path} was trained in {precision}, but this run uses {run_precision}; add --precision {precision}",
-                path=path,
-                precision=precision,
-                run_precision=self.precision,
-            )
+            text = "{path} was trained in {precision}, but this run uses {run_precision}; add --precision {precision}"
+            raise TrainingError(text, path=path, precision=precision, run_precision=self.precision)
         try:
             for name in STATE_DICTS:
                 getattr(self, name).load_state_dict(state[name])

@@ -44,7 +44,7 @@ def test_a_memory_is_part_of_the_request(monkeypatch):
 @pytest.mark.parametrize(("films", "length"), [(10, 200), (300, 301)])
 def test_a_history_is_never_cut_short(monkeypatch, films, length):
     used = []
-    monkeypatch.setattr(serve, "_times", lambda predictor, requests: used.append(predictor) or ([1.0], [1.0]))
+    monkeypatch.setattr(serve, "request_seconds", lambda predictor, requests: used.append(predictor) or ([1.0], [1.0]))
     serve.measure(replace(SMALL, history=films, requests=1))
     assert used[0].model.config.length == length
 

@@ -12,7 +12,7 @@ def test_languages_are_those_of_data_sets_with_common_movie_ids():
     assert 1 not in languages  # Toy Story
     assert film_tables.original_languages("ml-1m") == languages
     assert film_tables.original_languages("ml-100k") == film_tables.original_languages("my-films") == {}
-    lines = paths.film_languages().read_text("utf-8").splitlines()[1:]
+    lines = paths.film_table("languages").read_text("utf-8").splitlines()[1:]
     assert len(lines) == len(languages)
     assert all(len(code) in (2, 3) for code in languages.values())
 

@@ -110,14 +110,14 @@ SCORES = np.log([0.1, 0.4, 0.2, 0.3])
 
 
 def test_the_films_of_a_list_have_their_probabilities_best_first_and_seen_ones_are_left_out():
-    table = probabilities_by_rank(Given(SCORES), Queries([np.array([1])]), k=2)
+    table = probabilities_by_rank(Given(SCORES), Queries([np.array([1])])).head(2)
     assert table["rank"].tolist() == [1, 2]
     assert table["item"].tolist() == [3, 2]
     assert table["probability"].tolist() == pytest.approx([0.5, 1 / 3])  # of 0.6, as film 1 is out
 
 
 def test_each_bin_of_ranks_has_the_share_of_people_for_one_rank_of_it():
-    table = target_share_by_rank(np.array([[1, 1, 2, 90, 100], [1, 3, 300, 100, 5000]]), k=100)
+    table = target_share_by_rank(np.array([[1, 1, 2, 90, 100], [1, 3, 300, 100, 5000]]))
     assert table["share"].iloc[0] == pytest.approx(3 / 10)
     assert table["first"].iloc[0] == table["last"].iloc[0] == 1
     last = table.iloc[-1]

@@ -6,7 +6,7 @@ import pytest
 from scipy.stats import chisquare
 
 from recsys.data import own_data, tables
-from recsys.data.split import LEAVE_ONE_OUT, Splitting, by_time
+from recsys.data.split import LEAVE_ONE_OUT, SPLITTINGS
 from recsys.evaluation import protocols
 from recsys.evaluation.protocols import (
     FULL,
@@ -156,20 +156,11 @@ def test_a_former_protocol_is_taken_to_split_as_most_do():
     assert protocols.get_current_or_former("gone").splitting is LEAVE_ONE_OUT
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"splitting": Splitting("elsewhere", by_time, "time")}, "not in SPLITTINGS"),
-        ({"retraining_reason": ""}, "needs a retraining_reason"),
-    ],
-)
-def test_a_protocol_whose_parts_do_not_fit_is_refused_at_import(changes, message):
-    with pytest.raises(ValueError, match=message):
-        protocols.validated_by_name(FULL, replace(TIME, **changes))
-    with pytest.raises(ValueError, match="its protocol has another splitting"):
-        protocols.validated_by_name(FULL, replace(TIME, name="renamed"))
-    with pytest.raises(ValueError, match="needs a retraining_reason"):
-        protocols.validated_by_name(replace(FULL, retraining_reason="They learn from other data."))
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=list(PROTOCOLS))
+def test_models_of_a_protocol_are_trained_under_a_protocol_with_its_splitting(protocol):
+    assert protocol.splitting in SPLITTINGS.values()
+    assert PROTOCOLS[protocol.splitting.protocol].splitting == protocol.splitting
+    assert bool(protocol.retraining_reason) == (protocol.splitting != LEAVE_ONE_OUT)
 
 
 def test_an_unknown_protocol_is_answered_with_the_known_ones():

@@ -168,6 +168,16 @@ def test_seeds_are_averaged_before_users_are_compared():
     assert row["users"] == 400
 
 
+def test_if_each_seed_has_another_split_only_seed_0_is_compared():
+    # seed 1 has other held-out films, which are easier, and only one recommender was measured on them
+    keep("both", np.vstack([GOOD + 1, np.ones_like(GOOD)]), protocol="untied")
+    keep("good", GOOD, protocol="untied")
+    (row,) = pairwise_tests("toy", "untied", "mrr").to_dict("records")
+    assert (row["variant"], row["other"]) == ("both", "good")
+    assert row["difference"] == pytest.approx(np.mean(1 / (GOOD + 1) - 1 / GOOD))
+    assert row["differs"]
+
+
 def test_all_pairs_of_the_leaderboard_are_corrected_together():
     for number in range(4):
         keep(f"m{number}", RNG.integers(1, 15, size=(1, 400)))

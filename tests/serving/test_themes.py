@@ -17,6 +17,7 @@ from recsys.errors import MissingLibraryError
 from recsys.serving import themes
 from recsys.serving.themes import Missing, ThemeIndex, ThemeParser, open_index, tag_table
 from recsys.text import encoder, films
+from recsys.text.tags import TagTable
 from tests import toys
 from tests.models.conftest import words_as_vectors
 
@@ -351,6 +352,15 @@ def test_not_too_long_returns_no_film_tagged_so(sample):
     tagged = {movie for movie, tag in zip(tags.movie, tags.tag_index, strict=True) if tag in long}
     assert titles
     assert not titles & {film.title for film in sample.catalog.films if film.movie_id in tagged}
+
+
+def test_the_parser_and_the_index_of_a_data_set_share_one_table(sample, monkeypatch):
+    tables = []
+    monkeypatch.setattr(themes, "TagTable", lambda *arguments: tables.append(TagTable(*arguments)) or tables[-1])
+    dataset = replace(sample)  # another object, for which no other test has built a table
+    ThemeParser(dataset, tag_table(dataset))
+    open_index(dataset)
+    assert len(tables) == 1
 
 
 def test_tags_and_genres_are_themes_and_titles_are_not(sample):
