@@ -129,11 +129,12 @@ def _restore(params: url.Params) -> None:
     """Restore the state of a URL to which the visitor returned: list, undo stack and settings."""
     state = visitor()
     state.current_url = urlencode(params)
-    if entry := state.by_url.get(state.current_url):
+    entry = state.by_url.get(state.current_url)
+    if entry and _exists(entry[0].dataset):
         current, state.undo_stack = entry
         _set_current(current)
         url.apply(params)
-    else:  # the URL is from an earlier session, or more than MAX_STORED_URLS URLs ago
+    else:  # the URL is from an earlier session or more than MAX_STORED_URLS URLs ago, or its data set was deleted
         _push_undo()
         _read_url(params)
 
