@@ -59,7 +59,10 @@ def navigation() -> st.Page:
 
 
 def header(title: str, caption: str) -> Dataset | None:
-    """Show title, menu of data sets and status of downloads. Return the open data set, or None if it is unavailable."""
+    """Show title, menu of data sets and status of downloads, and load the open data set and the visitor's films in it.
+
+    Return the data set, or None if it is unavailable.
+    """
     left, right = st.columns([2, 1], vertical_alignment="top")
     with left:
         st.title(title)
@@ -67,7 +70,10 @@ def header(title: str, caption: str) -> Dataset | None:
     with right:
         dataset_menu.menu()
     dataset_menu.show_task_status()
-    return dataset_menu.load_or_explain(visitor().current.dataset)
+    dataset = dataset_menu.load_or_explain(visitor().current.dataset)
+    if dataset:
+        session.convert_pending(dataset)
+    return dataset
 
 
 def show_notices() -> None:
@@ -78,7 +84,7 @@ def show_notices() -> None:
 
 def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
     """Show the visitor's list or, if it is empty, advice and example lists. Return the film numbers of the list."""
-    films = session.resolve_films(dataset)
+    films = visitor().current.films
     show_notices()
     if films:
         show_titles(dataset, films)

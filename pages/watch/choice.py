@@ -27,7 +27,7 @@ MAX_MISSING_TITLES = 5  # in the caption
 def excluded_films(dataset: Dataset) -> tuple[int, ...]:
     """Return the numbers of the films that the list excludes from the recommendations."""
     main_film_by_duplicate = dataset.main_film_by_duplicate
-    listed = {main_film_by_duplicate.get(film, film) for film in visitor().current.choice}
+    listed = {main_film_by_duplicate.get(film, film) for film in visitor().current.filter_list}
     if not listed:
         return ()
     all_films = range(len(dataset.catalog.films))  # including infrequent films, which content models recommend
@@ -38,7 +38,7 @@ def excluded_films(dataset: Dataset) -> tuple[int, ...]:
 
 def popover(dataset: Dataset) -> None:
     """Render the popover with the text area, the two options and the result."""
-    films = visitor().current.choice
+    films = visitor().current.filter_list
     label = _("From a list · {n}", n=len(films)) if films else _("From a list")
     panel = page.stable_popover(label, OPEN_KEY, "playlist_add_check")
     if not panel.open:
@@ -72,14 +72,14 @@ def _find_films(dataset: Dataset) -> None:
             return
     result = title_list.find(matcher(dataset.name), entries)
     st.session_state.choice_result = (dataset.fingerprint, result)
-    session.set_choice(result.films)
+    session.set_filter_list(result.films)
     browser.announce(_("Films found: {n}.", n=len(result.films)))
 
 
 def clear() -> None:
     """Remove the list."""
     st.session_state.pop("choice_result", None)
-    session.set_choice(())
+    session.set_filter_list(())
 
 
 def _clear_in_popover() -> None:
