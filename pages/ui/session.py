@@ -166,26 +166,27 @@ def url_params() -> dict[str, str]:
 
 def convert_pending(dataset: Dataset) -> None:
     """Convert the pending ids and titles to film numbers, and the ratings of a new URL to ratings of these films."""
-    current, catalog = visitor().current, dataset.catalog
-    if current.pending_ids:
-        results = {
-            name: history.from_url_params({FILMS_PARAM: text}, catalog) for name, text in current.pending_ids.items()
-        }
-        _change_current(pending_ids={}, **{name: tuple(items) for name, (items, _notices) in results.items()})
-        _items, notices = results.get("films", ((), []))
-        visitor().notices = [*visitor().notices, *notices]
-    if current.pending_titles:
+    for name, ids in visitor().current.pending_ids.items():
+        items, notices = history.from_url_params({FILMS_PARAM: ids}, dataset.catalog)
+        _change_current(**{name: tuple(items)})
+        if name == "films":
+            visitor().notices += notices
+    _change_current(pending_ids={})
+    if visitor().current.pending_titles:
         _convert_pending_titles(dataset)
     _sync_ratings(dataset)
 
 
 def _convert_pending_titles(dataset: Dataset) -> None:
     """Convert the pending titles to film numbers. A notice counts the films of the list that the data set lacks."""
-    state, index = visitor(), cache.title_index(dataset.name)
-    pending = state.current.pending_titles
-    films = {name: [film for title in titles if (film := index.exact(title))] for name, titles in pending.items()}
-    n_titles = len(pending.get("films", ()))
-    if n_missing := n_titles - len(films.get("films", ())):
+    index, n_missing, n_titles = cache.title_index(dataset.name), 0, 0
+    for name, titles in visitor().current.pending_titles.items():
+        films = [film for film in map(index.exact, titles) if film]
+        _change_current(**{name: tuple(dict.fromkeys(film.number for film in films))})  # each film once
+        if name == "films":
+            n_titles, n_missing = len(titles), len(titles) - len(films)
+    _change_current(pending_titles={})
+    if n_missing:
         notice = Message(
             "{n} of your {all} films is not in {data}.",
             plural="{n} of your {all} films are not in {data}.",
@@ -193,9 +194,7 @@ def _convert_pending_titles(dataset: Dataset) -> None:
             all=n_titles,
             data=cache.dataset_title(dataset.name),
         )
-        state.notices = [*state.notices, notice]
-    lists = {name: tuple(dict.fromkeys(film.number for film in films[name])) for name in films}  # each film once
-    _change_current(pending_titles={}, **lists)
+        visitor().notices.append(notice)
 
 
 def adapt_to_current_list(predictor: Predictor) -> Predictor:
@@ -236,8 +235,8 @@ def start_list(
     `undo` restores the list with its order, watch dates and user.
     """
     _push_undo()
-    changes: dict[str, Any] = {"in_watch_order": in_watch_order, "watch_dates": watch_dates or {}, "user": user}
-    _set_current(replace(visitor().current, films=tuple(items), **changes, **_without_marks(items)))
+    _set_current(replace(visitor().current, films=tuple(items), **_without_marks(items)))
+    _change_current(in_watch_order=in_watch_order, watch_dates=watch_dates or {}, user=user)
     _announce_length()
 
 
@@ -375,13 +374,8 @@ def open_dataset(name: str) -> None:
     state, current = visitor(), visitor().current
     _push_undo()
     state.by_dataset[current.dataset] = current
-    same_films = ListState(
-        name,
-        pending_titles=_titles(current),
-        in_watch_order=current.in_watch_order,
-        watch_dates=current.watch_dates,
-    )
-    _set_current(state.by_dataset.get(name) or same_films)
+    new = ListState(name, in_watch_order=current.in_watch_order, watch_dates=current.watch_dates)
+    _set_current(state.by_dataset.get(name) or replace(new, pending_titles=_titles(current)))
 
 
 def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
