@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from pages.ui import errors, page, session
+from pages.ui import errors, page
 from pages.ui.i18n import _
+from pages.ui.visitor import visitor
 from pages.watch import evening_plan, last_films, my_list, posters, predictions, what_if
 
 with errors.show_errors():
@@ -15,7 +16,7 @@ with errors.show_errors():
         ),
     )
     if dataset:
-        films = session.resolve_films(dataset)
+        films = visitor().current.films
         left, right = st.columns([5, 8], gap="large")
         with right:  # before the left column, because visitors wait for the recommendations
             recommended = predictions.show(dataset, films)

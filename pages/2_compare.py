@@ -9,6 +9,7 @@ from pages.compare import answers, blend, film_rank, hidden_film, lists, order, 
 from pages.ui import errors, page, session
 from pages.ui.i18n import _
 from pages.ui.url import COMPARE_TABS
+from pages.ui.visitor import visitor
 from recsys.data.dataset import Dataset
 
 
@@ -48,7 +49,7 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
 with errors.show_errors():
     dataset = page.header(_("Compare"), _("See how several recommenders respond to the same films."))
     if dataset:
-        order_demo.show(dataset, session.resolve_films(dataset))
+        order_demo.show(dataset, visitor().current.films)
         if films := page.require_films(
             dataset, _("There is nothing to compare yet. Start with one of these lists, or add your own films.")
         ):

@@ -29,6 +29,5 @@ with errors.show_errors():
         _("Library"), _("Browse all films of a data set, see its statistics, and find films to watch together.")
     )
     if dataset:
-        session.resolve_films(dataset)  # converts the film ids of the URL before a section needs the list
         page.show_notices()
         show_section(dataset)

@@ -3,17 +3,13 @@
 import streamlit as st
 
 from pages.train import form, trainings
-from pages.ui import errors, page, session
+from pages.ui import errors, page
 from pages.ui.i18n import _
 
 with errors.show_errors():
     dataset = page.header(
         _("Train"), _("Train a recommender on this computer. When it is ready, you can use it on every page.")
     )
-    if dataset:
-        session.resolve_films(
-            dataset
-        )  # converts the film ids of the URL, so that a change of the data set keeps the films
     page.show_notices()
     left, right = st.columns([5, 8], gap="large")
     with left:

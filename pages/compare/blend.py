@@ -37,7 +37,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         return  # `get_predictor` shows the progress of the fit
     label = _("Weight of {model}", model=format.escape_markdown(cache.recommender_title(right)))
     weight = st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
-    request = Request(films, k, ratings=session.sync_ratings(dataset, films))
+    request = Request(films, k, ratings=session.ratings(dataset))
     lists = {cache.recommender_title(predictor): recommend(predictor, request) for predictor in (left, right)}
     show_blend(recommend(pool_of_two(left, right, weight), request), lists)
 

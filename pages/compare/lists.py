@@ -21,7 +21,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     A recommender that is not ready shows in its column how to get it.
     """
     slots = show_headings(names)  # name → empty element
-    request = Request(films, k, ratings=session.sync_ratings(dataset, films))
+    request = Request(films, k, ratings=session.ratings(dataset))
     get_predictor = answers.start_fits(dataset, names)  # a function that waits for the fit of one recommender
     lists_by_name = {}
     for name, slot in slots.items():

@@ -101,7 +101,7 @@ def show_count(dataset: Dataset, n_matching: int, n_total: int) -> None:
         text = ngettext("{n:,} of {total:,} films", "{n:,} of {total:,} films", n_matching, total=n_total)
     else:
         text = _("None of the {total:,} films matches your search and filters.", total=n_total)
-    n_listed = len(session.resolve_films(dataset))
+    n_listed = len(visitor().current.films)
     label = (
         ngettext("See what comes next after your film", "See what comes next after your {n} films", n_listed)
         if n_listed

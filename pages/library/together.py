@@ -33,7 +33,7 @@ def show(dataset: Dataset) -> None:
         "films near the top of both your lists."
     )
     st.caption(text)
-    films = session.resolve_films(dataset)
+    films = visitor().current.films
     left, right = st.columns(2, gap="large")
     with left:
         st.header(_("Your films"))
@@ -57,8 +57,7 @@ def show(dataset: Dataset) -> None:
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(name, dataset):
         predictors = (session.adapt_to_current_list(predictor), other_person.adapt_to_list(predictor))
-        ratings = session.sync_ratings(dataset, films)
-        request = Request(films, unwanted=visitor().current.excluded, ratings=ratings)
+        request = Request(films, unwanted=visitor().current.excluded, ratings=session.ratings(dataset))
         show_films(predictors, (request, Request(other_films)), rule)
 
 

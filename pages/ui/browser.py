@@ -22,26 +22,16 @@ TOUR_COOKIE = "nextreel_tour"  # the script sets it when the tour is closed
 _script = st.components.v2.component("nextreel", js=(STYLE / "nextreel.js").read_text("utf-8"))
 
 
-def place_page_script(title: str, tour_step: int | None, tour_closed: bool, tour_target: str = "") -> None:
+def place_page_script(title: str, tour_closed: bool, tour_target: str) -> None:
     """Render the script of a page: language, link to the content, navigation, tour.
 
-    title: Title of the page. When it changes, the script runs again. tour_step: None if the tour is not shown.
-    tour_closed: Whether to set TOUR_COOKIE. tour_target: CSS selector of the elements that the tour step outlines.
+    title: Title of the page. When it changes, the script runs again. tour_closed: Whether to set TOUR_COOKIE.
+    tour_target: CSS selector of the elements that the tour step outlines, "" if the tour is not shown.
     """
     texts = {"language": i18n.current_language(), "skip": _("Skip to the content")}
+    data = {"task": "page", "page": title, "seen": tour_closed, "target": tour_target, **texts}
     with st.container(key="browser"):
-        _script(
-            key="nextreel",
-            data={
-                "task": "page",
-                "page": title,
-                "step": tour_step,
-                "seen": tour_closed,
-                "target": tour_target,
-                **texts,
-            },
-            height=1,
-        )
+        _script(key="nextreel", data=data, height=1)
 
 
 def has_seen_tour() -> bool:
@@ -64,7 +54,7 @@ def on_enter(box: str, action: Callable[[str], None]) -> None:
 
 
 def focus_on(*keys: str) -> None:
-    """Request the focus after this run for the first enabled widget of these keys, or else for the heading."""
+    """Request the focus after this run for the first enabled widget of these keys, or else for the page content."""
     n_requests, _keys = st.session_state.get("focus", (0, ()))
     st.session_state.focus = (n_requests + 1, keys)
 

@@ -116,22 +116,21 @@ def reason(explanation: Explanation, titles: Sequence[str], model_title: str) ->
         return _(
             "Your list is empty, so {model} recommends this film to everyone with an empty list.", model=model_title
         )
-    if not raising and lowering:
-        if len(lowering) == 1:
-            return _("{one} counts against it.", one=lowering[0])
-        return _("Your films count against it, {one} most of all.", one=lowering[0])
-    if not raising:
+    if not raising and not lowering:
         return _("No single film of yours makes a difference.")
-    text = (
-        _("Mostly because you watched {one}.", one=raising[0])
-        if len(raising) == 1
-        else _(
+    if not raising and len(lowering) > 1:
+        return _("Your films count against it, {one} most of all.", one=lowering[0])
+    sentences = []
+    if len(raising) == 1:
+        sentences.append(_("Mostly because you watched {one}.", one=raising[0]))
+    elif raising:
+        text = _(
             "Mostly because you watched {one}, and partly because you watched {two}.", one=raising[0], two=raising[1]
         )
-    )
+        sentences.append(text)
     if lowering:
-        text += " " + _("{one} counts against it.", one=lowering[0])
-    return text
+        sentences.append(_("{one} counts against it.", one=lowering[0]))
+    return " ".join(sentences)
 
 
 def notes(explanation: Explanation, model_title: str) -> list[str]:
@@ -242,6 +241,6 @@ def _story(key: tmdb.Key, film: tmdb.FilmRef) -> tmdb.Story | None:
     stories = st.session_state.setdefault("stories", {})
     if film not in stories and (story := tmdb_service().story(key, film)):
         stories[film] = story
-        while len(stories) > MAX_STORIES:
+        if len(stories) > MAX_STORIES:
             del stories[next(iter(stories))]  # the oldest
     return stories.get(film)

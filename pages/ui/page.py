@@ -59,7 +59,10 @@ def navigation() -> st.Page:
 
 
 def header(title: str, caption: str) -> Dataset | None:
-    """Show title, menu of data sets and status of downloads. Return the open data set, or None if it is unavailable."""
+    """Show title, menu of data sets and status of downloads, and load the open data set and the visitor's films in it.
+
+    Return the data set, or None if it is unavailable.
+    """
     left, right = st.columns([2, 1], vertical_alignment="top")
     with left:
         st.title(title)
@@ -67,7 +70,10 @@ def header(title: str, caption: str) -> Dataset | None:
     with right:
         dataset_menu.menu()
     dataset_menu.show_task_status()
-    return dataset_menu.load_or_explain(visitor().current.dataset)
+    dataset = dataset_menu.load_or_explain(visitor().current.dataset)
+    if dataset:
+        session.convert_pending(dataset)
+    return dataset
 
 
 def show_notices() -> None:
@@ -78,7 +84,7 @@ def show_notices() -> None:
 
 def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
     """Show the visitor's list or, if it is empty, advice and example lists. Return the film numbers of the list."""
-    films = session.resolve_films(dataset)
+    films = visitor().current.films
     show_notices()
     if films:
         show_titles(dataset, films)
@@ -90,12 +96,19 @@ def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
 
 
 def show_titles(dataset: Dataset, films: Sequence[int], label: str = "") -> None:
-    """Show the newest titles of a list in one line, with arrows between them. label: Text before the titles."""
+    """Show the latest titles of a list in one line, with arrows between them, or with commas for favourites.
+
+    Args:
+        dataset: Has the titles.
+        films: The numbers of the films.
+        label: Text before the titles, for films in an order. "": the films are the visitor's list.
+    """
     titles = [escape_markdown(dataset.catalog.films[item].label) for item in films]
     newest = titles if len(titles) <= MAX_TITLES else ["…", *titles[-MAX_TITLES:]]
+    separator = " → " if label or visitor().current.in_watch_order else ", "
     if not label:
         label = _("Your films, oldest first") if visitor().current.in_watch_order else _("Your films")
-    st.markdown(f":gray[{escape_markdown(label)}:] {' → '.join(newest)}")
+    st.markdown(f":gray[{escape_markdown(label)}:] {separator.join(newest)}")
 
 
 def show_examples(dataset: Dataset) -> None:

@@ -242,9 +242,9 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         "data": cache.dataset_title(dataset.name),
         "time": format_duration(fit_seconds(name, dataset)),
     }
+    not_prepared_text = _("{model} has not been prepared for {data} yet. This is done once.", **fields)
     if model_state in (State.QUICK, State.NEEDS_CLICK):  # QUICK: the visitor cancelled the automatic fit
-        text = _("{model} has not been prepared for {data} yet. This is done once.", **fields)
-        st.info(text, icon=":material/hourglass_empty:")
+        st.info(not_prepared_text, icon=":material/hourglass_empty:")
         with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender
             button(_("Prepare {model} ({time})", **fields), f"fit-{name}", "play_arrow", restart, name, dataset)
         return
@@ -252,7 +252,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
     if model_state is State.TOO_SLOW and not paths.is_public():
         text = _("{model} has not been prepared for {data} yet. This takes more than a minute.", **fields)
     elif model_state is State.TOO_SLOW:
-        text = _("{model} has not been prepared for {data} yet. This is done once.", **fields)
+        text = not_prepared_text
     elif by_name[name].needs_training:
         text = _("{model} is not trained for {data} yet. Training takes minutes to hours.", **fields)
     else:

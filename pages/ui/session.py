@@ -13,7 +13,17 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from pages.ui import cache, url
 from pages.ui.browser import announce
 from pages.ui.i18n import N_, _
-from pages.ui.visitor import CHOICE, LATER, LISTS, MARKS, NOT_INTERESTED, WATCHED_BEFORE, ListState, UndoStep, visitor
+from pages.ui.visitor import (
+    FILTER_LIST,
+    LATER,
+    LISTS,
+    MARKS,
+    NOT_INTERESTED,
+    WATCHED_BEFORE,
+    ListState,
+    UndoStep,
+    visitor,
+)
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
@@ -26,7 +36,7 @@ from recsys.serving.recommend import Ratings
 MAX_UNDO_STEPS = 50  # maximum length of the undo stack
 MAX_STORED_URLS = 200  # maximum number of URLs whose state Back restores
 # one of LISTS → name of its URL parameter
-URL_NAMES = {"films": "s", LATER: "later", WATCHED_BEFORE: "seen", NOT_INTERESTED: "not", CHOICE: "from"}
+URL_NAMES = {"films": "s", LATER: "later", WATCHED_BEFORE: "seen", NOT_INTERESTED: "not", FILTER_LIST: "from"}
 FILMS_PARAM = URL_NAMES["films"]
 ORDER_PARAM = {"order": "true"}  # of a list in the order of watching
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
@@ -48,52 +58,40 @@ def load() -> None:
     """Read the URL at the start of a session, and after Back and Forward in the browser."""
     is_new = "visitor" not in st.session_state  # `visitor()` creates it
     state, params = visitor(), st.query_params.to_dict()
+    _remove_lists_of_changed_datasets()
     if is_new:
         state.current_url = urlencode(params)
         _read_url(params)
     elif _is_history_navigation() and urlencode(params) != state.current_url:
         _restore(params)
     elif not _exists(state.current.dataset):
-        _leave_deleted_dataset()
+        text = "The data set {data} was deleted, so you see the films that come with the app."
+        notice = Message(text, data=state.current.dataset)
+        _set_current(state.by_dataset.get(DEFAULT_DATASET) or ListState())
+        state.notices = [notice]
     elif not params:  # the visitor opened another page, and Streamlit cleared the URL
         write_url()  # before the page runs, because after a later change Back would need two clicks
-    _reload_replaced_dataset()
-    st.session_state.noun = cache.item_noun(state.current.dataset)  # for translations
+    name = state.current.dataset
+    if name not in datasets.SETS:
+        state.fingerprints[name] = prepared.fingerprint(name)
+    st.session_state.noun = cache.item_noun(name)  # for translations
 
 
-def _leave_deleted_dataset() -> None:
-    """Open the default data set after the open data set was deleted."""
-    state, deleted = visitor(), visitor().current.dataset
-    _remove_lists(deleted)
-    _set_current(state.by_dataset.get(DEFAULT_DATASET) or ListState())
-    text = "The data set {data} was deleted, so you see the films that come with the app."
-    state.notices = [Message(text, data=deleted)]
+def _remove_lists_of_changed_datasets() -> None:
+    """Remove the stored lists of visitors' own data sets that were deleted or replaced since they were open.
 
-
-def _reload_replaced_dataset() -> None:
-    """Read the films of the URL again if another file has replaced the open data set of the visitor."""
-    state, name = visitor(), visitor().current.dataset
-    if _remove_if_replaced(name):
-        _set_current(_read_lists(name, dict(parse_qsl(state.current_url))))
-
-
-def _remove_if_replaced(name: str) -> bool:
-    """Remove the stored lists of a data set if another file has replaced it since it was open, and return whether."""
+    If the open data set was replaced, its films are read from the URL again.
+    """
     state = visitor()
-    fingerprint = prepared.fingerprint(name) if name not in datasets.SETS else ""  # visitors replace only their own
-    is_replaced = state.fingerprints.get(name, fingerprint) != fingerprint
-    state.fingerprints[name] = fingerprint
-    if is_replaced:
-        _remove_lists(name)
+    for name, fingerprint in state.fingerprints.items():
+        if prepared.fingerprint(name) == fingerprint:
+            continue
+        state.fingerprints[name] = prepared.fingerprint(name)
+        state.by_dataset.pop(name, None)
+        state.undo_stack = [step for step in state.undo_stack if step.lists.dataset != name]
         state.by_url = {}
-    return is_replaced
-
-
-def _remove_lists(name: str) -> None:
-    """Remove the lists of a data set that was deleted or replaced from the stored states."""
-    state = visitor()
-    state.by_dataset.pop(name, None)
-    state.undo_stack = [step for step in state.undo_stack if step.lists.dataset != name]
+        if name == state.current.dataset:
+            _set_current(_read_lists(name, dict(parse_qsl(state.current_url))))
 
 
 def _is_history_navigation() -> bool:
@@ -103,7 +101,7 @@ def _is_history_navigation() -> bool:
 
 
 def _read_url(params: url.Params) -> None:
-    """Read the lists and all settings from a URL. `resolve_films` converts the movie ids later."""
+    """Read the lists and all settings from a URL. `convert_pending` converts the movie ids later."""
     name = params.get("data", DEFAULT_DATASET)
     if _exists(name):
         _set_current(_read_lists(name, params))
@@ -133,7 +131,7 @@ def _restore(params: url.Params) -> None:
         current, state.undo_stack = entry
         _set_current(current)
         url.apply(params)
-    else:  # the URL is from an earlier session, or more than MAX_STORED_URLS URLs ago
+    else:  # the URL is from an earlier session, or more than MAX_STORED_URLS URLs ago, or a data set was deleted since
         _push_undo()
         _read_url(params)
 
@@ -166,20 +164,37 @@ def url_params() -> dict[str, str]:
     return {"data": current.dataset} | params if params or current.dataset != DEFAULT_DATASET else {}
 
 
-def resolve_films(dataset: Dataset) -> tuple[int, ...]:
-    """Convert pending ids and titles to film numbers. Return the film numbers of the visitor's list, oldest first."""
-    state = visitor()
-    if ids := state.current.pending_ids:
-        lists: dict[str, Any] = {}
-        for name, text in ids.items():
-            numbers, notices = history.from_url_params({FILMS_PARAM: text}, dataset.catalog)
-            lists[name] = tuple(numbers)
-            if name == "films":
-                state.notices = [*state.notices, *notices]
-        state.current = replace(state.current, pending_ids={}, **lists)
-    if state.current.pending_titles:
-        _find_pending_titles(dataset)
-    return state.current.films
+def convert_pending(dataset: Dataset) -> None:
+    """Convert the pending ids and titles to film numbers, and the ratings of a new URL to ratings of these films."""
+    for name, ids in visitor().current.pending_ids.items():
+        items, notices = history.from_url_params({FILMS_PARAM: ids}, dataset.catalog)
+        _change_current(**{name: tuple(items)})
+        if name == "films":
+            visitor().notices += notices
+    _change_current(pending_ids={})
+    if visitor().current.pending_titles:
+        _convert_pending_titles(dataset)
+    _sync_ratings(dataset)
+
+
+def _convert_pending_titles(dataset: Dataset) -> None:
+    """Convert the pending titles to film numbers. A notice counts the films of the list that the data set lacks."""
+    index, n_missing, n_titles = cache.title_index(dataset.name), 0, 0
+    for name, titles in visitor().current.pending_titles.items():
+        films = [film for film in map(index.exact, titles) if film]
+        _change_current(**{name: tuple(dict.fromkeys(film.number for film in films))})  # each film once
+        if name == "films":
+            n_titles, n_missing = len(titles), len(titles) - len(films)
+    _change_current(pending_titles={})
+    if n_missing:
+        notice = Message(
+            "{n} of your {all} films is not in {data}.",
+            plural="{n} of your {all} films are not in {data}.",
+            n=n_missing,
+            all=n_titles,
+            data=cache.dataset_title(dataset.name),
+        )
+        visitor().notices.append(notice)
 
 
 def adapt_to_current_list(predictor: Predictor) -> Predictor:
@@ -195,13 +210,12 @@ def is_link_to_history(link: str) -> bool:
 def set_in_watch_order(in_watch_order: bool) -> None:
     """Set whether the list is a history, and not favourites in no order."""
     _push_undo()
-    _change_current({"in_watch_order": in_watch_order})
+    _change_current(in_watch_order=in_watch_order)
 
 
 def _set_current(new: ListState) -> None:
-    """Replace the list state and remove the notices about the previous one."""
-    state = visitor()
-    state.current, state.notices = new, []
+    """Replace the `ListState` and remove the notices about the previous one."""
+    visitor().current, visitor().notices = new, []
 
 
 def _push_undo() -> None:
@@ -221,8 +235,8 @@ def start_list(
     `undo` restores the list with its order, watch dates and user.
     """
     _push_undo()
-    changes: dict[str, Any] = {"in_watch_order": in_watch_order, "watch_dates": watch_dates or {}, "user": user}
-    _set_current(replace(visitor().current, films=tuple(items), **changes, **_without_marks(items)))
+    _set_current(replace(visitor().current, films=tuple(items), **_without_marks(items)))
+    _change_current(in_watch_order=in_watch_order, watch_dates=watch_dates or {}, user=user)
     _announce_length()
 
 
@@ -285,7 +299,7 @@ def mark_film(item: int, mark: str) -> None:
         return
     _push_undo()
     marks = _without_marks([item])
-    _change_current(marks | {mark: (*marks[mark], item)})
+    _change_current(**marks | {mark: (*marks[mark], item)})
     announce(_(MARKED_TEXTS[mark], film=_film_label(item)))
 
 
@@ -294,7 +308,7 @@ def unmark_film(item: int, mark: str) -> None:
     if item not in getattr(visitor().current, mark):
         return
     _push_undo()
-    _change_current(_without_marks([item]))
+    _change_current(**_without_marks([item]))
     announce(_(UNMARKED_TEXTS[mark], film=_film_label(item)))
 
 
@@ -312,15 +326,15 @@ def _without_marks(items: Collection[int]) -> dict[str, Any]:
     return {mark: tuple(other for other in getattr(current, mark) if other not in items) for mark in MARKS}
 
 
-def _change_current(changes: Mapping[str, Any]) -> None:
-    """Change some fields of the list state, by their names in `ListState`."""
+def _change_current(**changes: Any) -> None:
+    """Change some fields of the `ListState`. The notices stay."""
     visitor().current = replace(visitor().current, **changes)
 
 
-def set_choice(items: Sequence[int]) -> None:
-    """Replace the list of films to choose from. If it is empty, all films can be recommended."""
+def set_filter_list(items: Sequence[int]) -> None:
+    """Replace the list that filters the recommendations. If it is empty, all films can be recommended."""
     _push_undo()
-    _change_current({CHOICE: tuple(items)})
+    _change_current(filter_list=tuple(items))
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
@@ -335,10 +349,8 @@ def load_user(user: history.UserHistory) -> None:
 
 def undo() -> None:
     """Undo the last change of the lists, the ratings or the data set."""
-    _reload_replaced_dataset()
+    _remove_lists_of_changed_datasets()
     state = visitor()
-    for name in {step.lists.dataset for step in state.undo_stack}:
-        _remove_if_replaced(name)
     if state.undo_stack:
         step = state.undo_stack[-1]
         _set_current(step.lists)
@@ -358,18 +370,12 @@ def open_dataset(name: str) -> None:
     """Open a data set with the lists that the visitor last had in it, or else with the films of the current lists."""
     if name == visitor().current.dataset or not _exists(name):
         return
-    _reload_replaced_dataset()
-    _remove_if_replaced(name)
+    _remove_lists_of_changed_datasets()
     state, current = visitor(), visitor().current
     _push_undo()
     state.by_dataset[current.dataset] = current
-    same_films = ListState(
-        name,
-        pending_titles=_titles(current),
-        in_watch_order=current.in_watch_order,
-        watch_dates=current.watch_dates,
-    )
-    _set_current(state.by_dataset.get(name) or same_films)
+    new = ListState(name, in_watch_order=current.in_watch_order, watch_dates=current.watch_dates)
+    _set_current(state.by_dataset.get(name) or replace(new, pending_titles=_titles(current)))
 
 
 def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
@@ -378,25 +384,6 @@ def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
         return current.pending_titles
     catalog_films = cache.dataset(current.dataset).catalog.films
     return {name: tuple(catalog_films[item].label for item in getattr(current, name)) for name in LISTS}
-
-
-def _find_pending_titles(dataset: Dataset) -> None:
-    """Convert the pending titles to film numbers of this data set. A notice counts the missing films of the list."""
-    state, index = visitor(), cache.title_index(dataset.name)
-    titles = state.current.pending_titles
-    numbers = {name: [film.number for film in map(index.exact, titles[name]) if film] for name in titles}
-    n_titles = len(titles.get("films", ()))
-    if n_missing := n_titles - len(numbers.get("films", ())):
-        notice = Message(
-            "{n} of your {all} films is not in {data}.",
-            plural="{n} of your {all} films are not in {data}.",
-            n=n_missing,
-            all=n_titles,
-            data=cache.dataset_title(dataset.name),
-        )
-        state.notices = [*state.notices, notice]
-    lists: dict[str, Any] = {name: tuple(dict.fromkeys(numbers[name])) for name in numbers}  # each film once
-    state.current = replace(state.current, pending_titles={}, **lists)
 
 
 def film_key(film: Film) -> str:
@@ -429,35 +416,37 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
     return keys
 
 
-def sync_ratings(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
-    """Read the ratings of these films from a new URL, store them for the next URL, and return them.
+def _sync_ratings(dataset: Dataset) -> None:
+    """Read the ratings of the visitor's list from a new URL, and store them for the next URL.
 
     The session key "rated" has the ratings of the URL. If it has changed since the last call, because `url.apply` has
     read a new URL, its ratings replace the stored ratings of these films.
     """
-    state, films_in_list = visitor(), [dataset.catalog.films[item] for item in items]
-    keys = _film_keys(films_in_list)
+    state, films = visitor(), [dataset.catalog.films[item] for item in visitor().current.films]
     text = st.session_state.setdefault("rated", "")
     if text != state.url_ratings:  # the URL is new
         by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
-        ratings_by_key = dict(state.ratings)
-        for key, film in zip(keys, films_in_list, strict=True):
-            ratings_by_key.pop(key, None)
-            if film.movie_id in by_id:
-                ratings_by_key[key] = by_id[film.movie_id]
-        state.ratings = ratings_by_key
-    ratings = [(item, state.ratings[key]) for item, key in zip(items, keys, strict=True) if key in state.ratings]
-    # store the ratings of this list for the URL
-    parts = [f"{dataset.catalog.films[item].movie_id}.{stars:g}" for item, stars in ratings]
+        keys = _film_keys(films)
+        new_ratings = {key: by_id.get(film.movie_id) for key, film in zip(keys, films, strict=True)}
+        state.ratings = {key: stars for key, stars in (state.ratings | new_ratings).items() if stars is not None}
+    parts = [f"{dataset.catalog.films[item].movie_id}.{stars:g}" for item, stars in ratings(dataset)]
     text = url.SEPARATOR.join(history.newest_that_fit(parts, MAX_RATING_CHARACTERS))
     st.session_state.rated = state.url_ratings = text
-    return tuple(ratings)
 
 
-def feedback(dataset: Dataset, items: tuple[int, ...]) -> Ratings:
-    """Return the ratings of a list, and NOT_INTERESTED_STARS for each film that the visitor does not want to watch."""
+def ratings(dataset: Dataset) -> Ratings:
+    """Return the ratings of the films of the visitor's list."""
+    items, stars_by_key = visitor().current.films, visitor().ratings
+    if not stars_by_key:
+        return ()  # without the keys, which need the title index of the data set
+    keys = _film_keys([dataset.catalog.films[item] for item in items])
+    return tuple((item, stars_by_key[key]) for item, key in zip(items, keys, strict=True) if key in stars_by_key)
+
+
+def feedback(dataset: Dataset) -> Ratings:
+    """Return the ratings of the list, and NOT_INTERESTED_STARS for each film that the visitor is not interested in."""
     dislikes = ((item, NOT_INTERESTED_STARS) for item in visitor().current.not_interested)
-    return (*sync_ratings(dataset, items), *dislikes)
+    return (*ratings(dataset), *dislikes)
 
 
 def rating(film: Film) -> float | None:

@@ -50,7 +50,7 @@ def panel(page: st.Page) -> None:
     """Show the current step above Watch next, or the button that starts the tour."""
     state, is_default_page = st.session_state, page.url_path == ""
     step = state.tour if is_default_page else None
-    browser.place_page_script(page.title, step, state.tour_closed, "" if step is None else TARGETS[step])
+    browser.place_page_script(page.title, state.tour_closed, "" if step is None else TARGETS[step])
     if step is not None:
         _show_step(step)
     elif is_default_page:
@@ -77,8 +77,10 @@ def _show_step(step: int) -> None:
 def go_to(step: int) -> None:
     """Show a step."""
     st.session_state.tour = step
+    browser.focus_on("tour-next")
 
 
 def close() -> None:
     """Hide the tour, in this visit and in later ones."""
     st.session_state.tour, st.session_state.tour_closed = None, True
+    browser.focus_on("tour-again")

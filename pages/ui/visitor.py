@@ -15,9 +15,9 @@ from recsys.serving.history_import import WatchedFilm
 LATER = "later"
 WATCHED_BEFORE = "watched_before"
 NOT_INTERESTED = "not_interested"
-CHOICE = "choice"
+FILTER_LIST = "filter_list"
 MARKS = (LATER, WATCHED_BEFORE, NOT_INTERESTED)
-LISTS = ("films", *MARKS, CHOICE)
+LISTS = ("films", *MARKS, FILTER_LIST)
 
 
 @dataclass(frozen=True)
@@ -29,10 +29,10 @@ class ListState:
     later: tuple[int, ...] = ()  # films to watch later
     watched_before: tuple[int, ...] = ()  # films that were watched at an unknown time, so they are not in `films`
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
-    choice: tuple[int, ...] = ()  # films of a pasted or uploaded list: only they, or none of them, are recommended
+    filter_list: tuple[int, ...] = ()  # films of a pasted or uploaded list: only they, or none of them, are recommended
     in_watch_order: bool = False  # whether `films` is a history, and not favourites in no order
     user: UserHistory | None = None  # the user of the data set whose films were loaded last
-    # not yet converted to film numbers by `session.resolve_films`
+    # not yet converted to film numbers by `session.convert_pending`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # one of LISTS → movie ids of a URL
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # one of LISTS → titles of films
     watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → viewings of the film

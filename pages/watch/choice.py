@@ -26,10 +26,10 @@ MAX_MISSING_TITLES = 5  # in the caption
 
 def excluded_films(dataset: Dataset) -> tuple[int, ...]:
     """Return the numbers of the films that the list excludes from the recommendations."""
-    choice, main_films = visitor().current.choice, dataset.main_film_by_duplicate
-    if not choice:
+    main_films = dataset.main_film_by_duplicate
+    listed = {main_films.get(film, film) for film in visitor().current.filter_list}
+    if not listed:
         return ()
-    listed = {main_films.get(film, film) for film in choice}
     all_films = range(len(dataset.catalog.films))  # including infrequent films, which content models recommend
     excludes_listed = st.session_state.get("choice_mode", ONLY) != ONLY
     return tuple(film for film in all_films if (main_films.get(film, film) in listed) == excludes_listed)
@@ -37,7 +37,7 @@ def excluded_films(dataset: Dataset) -> tuple[int, ...]:
 
 def popover(dataset: Dataset) -> None:
     """Render the popover with the text area, the two options and the result."""
-    films = visitor().current.choice
+    films = visitor().current.filter_list
     label = _("From a list · {n}", n=len(films)) if films else _("From a list")
     panel = page.stable_popover(label, OPEN_KEY, "playlist_add_check")
     if not panel.open:
@@ -71,14 +71,14 @@ def _find_films(dataset: Dataset) -> None:
             return
     result = title_list.find(matcher(dataset.name), entries)
     st.session_state.choice_result = (dataset.fingerprint, result)
-    session.set_choice(result.films)
+    session.set_filter_list(result.films)
     browser.announce(_("Films found: {n}.", n=len(result.films)))
 
 
 def clear() -> None:
     """Remove the list. The button that calls this disappears, in the popover or beside the empty recommendations."""
     st.session_state.pop("choice_result", None)
-    session.set_choice(())
+    session.set_filter_list(())
     browser.focus_on("choice_text", "picks")
 
 

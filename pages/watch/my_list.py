@@ -93,11 +93,11 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
             film = dataset.catalog.films[number]
             note = watch_note(film)
             if substitute := substitutes.label(model_dataset, number):
+                text = _("Too few ratings, so {films} is used instead.", films=substitute)
                 reads_description = recommended is not None and recommended.predictor.model.reads_infrequent_films
                 if reads_description and len(films) > 1 and not substitutes.has_similar_item(model_dataset, number):
-                    note += " " + _("Too few ratings, so only its genres, tags and themes are used.")
-                else:
-                    note += " " + _("Too few ratings, so {films} is used instead.", films=substitute)
+                    text = _("Too few ratings, so only its genres, tags and themes are used.")
+                note += " " + text
             _film_row(films, position, film, note.strip())
 
 

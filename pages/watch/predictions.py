@@ -83,7 +83,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
     predictor = list_kinds.adapt_predictor(kind, _predictor_or_fallback(recommender, dataset))
     selected = list_kinds.adapt_filters(kind, filters.selected())
     excluded = (*visitor().current.excluded, *choice.excluded_films(dataset))
-    request = Request(films, k, selected, unwanted=excluded, ratings=session.feedback(dataset, films))
+    request = Request(films, k, selected, unwanted=excluded, ratings=session.feedback(dataset))
     recommended = RecommendationList(predictor, request, recommend(predictor, request))
     _show_notes(recommended)
     if recommended.picks:

@@ -268,8 +268,9 @@ class VisitorPool(Pool):
         The result is "" if there is none, if some films lack it, or if its factor is below NOTE_MIN_FACTOR.
         """
         trait = self._find_common_trait(history)
-        is_notable = trait is not None and trait.share == 1 and np.exp(trait.strength) >= NOTE_MIN_FACTOR
-        return trait.name if is_notable else ""
+        if trait is None or trait.share < 1 or np.exp(trait.strength) < NOTE_MIN_FACTOR:
+            return ""
+        return trait.name
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool`, how frequent items and traits are, and the factors of lists in no order."""

@@ -71,7 +71,7 @@ def test_on_a_phone_the_navigation_closes_after_a_page_was_chosen(address, tab):
     tab.locator("[data-testid=stSidebarNavLink]", has_text="Evaluation").click()
     tab.get_by_role("heading", name="Evaluation", level=1).wait_for()
     tab.get_by_role("button", name="Expand sidebar").wait_for()
-    tab.wait_for_function("() => document.activeElement.tagName == 'H1'")
+    tab.wait_for_function("() => document.activeElement.id == 'stMain'")
 
 
 def test_on_a_phone_the_navigation_closes_for_whoever_is_quicker_than_the_script(address, tab):
@@ -145,7 +145,7 @@ def test_the_tour_by_keyboard_and_on_the_next_visit(address, tab):
         tab.locator(".st-key-tour-next button").focus()
         tab.keyboard.press("Enter")
     strip.wait_for(state="detached")
-    tab.wait_for_function("() => document.activeElement.tagName == 'H1'")
+    tab.wait_for_function(f"() => ({FOCUSED})() == 'st-key-tour-again'")
     tab.reload()
     tab.get_by_role("button", name="Take the tour").wait_for()
     assert strip.count() == 0

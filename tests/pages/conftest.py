@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
-from pages.ui import browser, explanation, tasks
+from pages.ui import browser, explanation, session, tasks
 from pages.ui import page as ui_page
 from recsys import paths
 from recsys.paths import REPOSITORY
@@ -60,3 +60,18 @@ def visit():
         return (app.switch_page(SCRIPTS[page]) if page else app).run()
 
     return open_app
+
+
+@pytest.fixture
+def follow(monkeypatch):
+    """Has the browser go to an address that it knows; the browser tests show that it does so by Back and Forward."""
+
+    def go(app, query):
+        app.query_params.clear()
+        app.query_params.update(query)
+        monkeypatch.setattr(session, "_is_history_navigation", lambda: True)
+        app.run()
+        monkeypatch.setattr(session, "_is_history_navigation", lambda: False)
+        return app
+
+    return go

@@ -13,7 +13,8 @@ def script(part, variant, item):
 
     session.load()
     dataset = cache.dataset("ml-latest-sample")
-    films = session.resolve_films(dataset)
+    session.convert_pending(dataset)
+    films = session.visitor().current.films
     predictor = cache.load_predictor(variant, dataset.name)
     module = importlib.import_module(f"pages.{part}")
     st.text(" ".join(map(str, films)))

@@ -14,8 +14,9 @@ from streamlit.testing.v1.element_tree import Block
 from pages.evaluation.charts import LOOKS
 from pages.ui import i18n
 from recsys import paths
+from recsys.data import film_tables
 from recsys.data.dataset import AGES
-from recsys.data.datasets import SETS
+from recsys.data.datasets import DEFAULT_DATASET, SETS
 from recsys.evaluation import groups, protocols
 from recsys.evaluation.studies import read
 from recsys.models import registry
@@ -238,7 +239,7 @@ def _literals(node):
 
 
 def texts_in_data():
-    """Return texts that pages translate with `_(variable)`: of recommenders, protocols, groups, lists and studies."""
+    """Return texts that pages translate with `_(variable)`: such as texts of recommenders, themes and studies."""
     own_groups = ("under 10", "200 or more", "women", "men", groups.NO_GENRE, groups.NO_YEAR, groups.NO_ANSWER)
     by_popularity = (
         "top 1% by popularity",
@@ -257,6 +258,7 @@ def texts_in_data():
         *strings([(point.title, point.setting) for plan in plans.PLANS.values() for point in plan.points]),
         *strings([list(run.COLUMNS.values()), *map(_study_texts, paths.studies(paths.ASSETS).glob("*.json"))]),
         *strings([(name, description) for name, (description, _films) in history.sample_lists().items()]),
+        *strings(list(film_tables.themes(DEFAULT_DATASET).values())),
         *strings(
             [
                 own_groups,

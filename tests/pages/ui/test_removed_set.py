@@ -112,6 +112,19 @@ def test_undo_and_a_change_of_the_set_do_not_lead_back_to_it(visit, shop):
     assert app.session_state.visitor.current.dataset == DEFAULT_DATASET
 
 
+def test_back_does_not_lead_to_a_set_that_was_deleted(visit, shop, follow):
+    app = visit(data="shop", s="1-2")
+    app.selectbox(key="chosen_data").set_value(DEFAULT_DATASET).run()
+    remove("shop")
+    follow(app, {"data": "shop", "s": "1-2"})
+    assert not app.exception
+    assert app.session_state.visitor.current.dataset == DEFAULT_DATASET
+    assert "The link names a data set that does not exist" in said(app)
+    app.button(key="undo").click().run()
+    assert not app.exception
+    assert app.session_state.visitor.current.dataset == DEFAULT_DATASET
+
+
 def test_a_link_restores_items_with_long_numbers(visit, monkeypatch):
     monkeypatch.setattr(dataset_menu, "menu_label", cache.dataset_title)
     isbns = [9780141439518, 9780141439600, 9780141441146]

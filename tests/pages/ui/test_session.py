@@ -25,21 +25,6 @@ def two_sets(home):
     world.save(world.build("ml-latest-small", OTHER, first_id=500))
 
 
-@pytest.fixture
-def follow(monkeypatch):
-    """Has the browser go to an address that it knows; the browser tests show that it does so by Back and Forward."""
-
-    def go(app, query):
-        app.query_params.clear()
-        app.query_params.update(query)
-        monkeypatch.setattr(ui_session, "_is_history_navigation", lambda: True)
-        app.run()
-        monkeypatch.setattr(ui_session, "_is_history_navigation", lambda: False)
-        return app
-
-    return go
-
-
 def test_a_data_set_that_is_come_back_to_has_its_films_again(visit, two_sets):
     app = switch(visit(s="2-11-3"), "ml-latest-small")
     remove_first(app)

@@ -60,7 +60,7 @@ def test_titles_that_were_not_found_are_only_named_with_their_list(visit):
 
 def test_content_models_recommend_no_infrequent_film_beside_the_list(monkeypatch):
     data = world.build()
-    monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(choice=(5, 8))))
+    monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(filter_list=(5, 8))))
     assert {*range(len(data.catalog.films))} - {*choice.excluded_films(data)} == {5, 8}
 
 
@@ -75,7 +75,7 @@ def test_a_film_that_is_listed_twice_can_be_chosen_by_both_numbers(monkeypatch, 
     duplicate = len(movies)
     assert twice.main_film_by_duplicate == {duplicate: 5}
     film = 5 if number == "main" else duplicate
-    monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(choice=(film,))))
+    monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(filter_list=(film,))))
     assert {*range(len(twice.catalog.films))} - {*choice.excluded_films(twice)} == {5, duplicate}
 
 

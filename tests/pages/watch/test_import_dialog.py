@@ -22,9 +22,8 @@ def script():
 
     session.load()
     dataset = cache.dataset("ml-latest-sample")
-    now = session.resolve_films(dataset)
-    session.sync_ratings(dataset, now)
-    for film in now[-20:]:
+    session.convert_pending(dataset)
+    for film in session.visitor().current.films[-20:]:
         st.caption(my_list.watch_note(dataset.catalog.films[film]))
     st.button("Undo", key="undo", on_click=session.undo)
     st.session_state.link = session.url_params()

@@ -22,7 +22,8 @@ def script():
 
     session.load()
     dataset = cache.dataset("ml-latest-sample")
-    last_films.panel(dataset, session.resolve_films(dataset))
+    session.convert_pending(dataset)
+    last_films.panel(dataset, session.visitor().current.films)
 
 
 @pytest.fixture

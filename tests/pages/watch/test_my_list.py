@@ -6,6 +6,7 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import recommenders
 from pages.ui.visitor import ListState
+from recsys.data import film_tables
 from recsys.data.download import DownloadError
 from recsys.serving import history, substitutes, themes
 from recsys.serving.history_import import WatchedFilm
@@ -104,7 +105,7 @@ def clicked_twice(action, number, *arguments):
             getattr(my_list if action.startswith("_") else session, action)(number, *arguments)
 
     session.load()
-    session.resolve_films(cache.dataset("ml-latest-sample"))
+    session.convert_pending(cache.dataset("ml-latest-sample"))
     st.button("Twice", on_click=click_twice)
 
 
@@ -200,7 +201,8 @@ def test_titles_that_are_no_theme_offer_no_search_by_theme(visit):
 
 @pytest.mark.parametrize(("language", "theme"), [("en", "time loop"), ("uk", "часова петля"), ("uk", "комедія")])
 def test_the_name_of_a_theme_is_offered_as_a_theme(visit, monkeypatch, language, theme):
-    monkeypatch.setattr(themes, "themes", lambda dataset: {5: ("time loop",), 8: ("time loop",)})
+    for module in (themes, film_tables):
+        monkeypatch.setattr(module, "themes", lambda dataset: {5: ("time loop",), 8: ("time loop",)})
     monkeypatch.setattr("pages.ui.dataset_menu.menu_label", str)  # AppTest finds no option with a translated label
     app = visit(s="1", lang=language)
     app.text_input(key="search").set_value(theme).run()

@@ -1,8 +1,9 @@
 import pytest
 
-from pages.ui import cache, film_themes, i18n
+from pages.ui import cache, i18n
 from pages.watch.theme_search import MISSING_TEXTS, Missing
 from recsys import paths
+from recsys.data import film_tables
 from recsys.data.download import DownloadError
 from recsys.serving import themes
 from recsys.text import encoder
@@ -52,19 +53,14 @@ def test_films_are_found_by_theme_and_added_by_a_click(theme):
 
 
 def test_a_theme_is_found_by_its_name_in_the_language_of_the_visitor(theme, monkeypatch):
-    monkeypatch.setattr(themes, "themes", lambda dataset: {5: ("time loop",)})
+    for module in (themes, film_tables):
+        monkeypatch.setattr(module, "themes", lambda dataset: {5: ("time loop",)})
     monkeypatch.setattr(i18n, "current_language", lambda: "uk")
     app = theme(has=["encoder"])
     for text in ("time loop", "часова петля"):
         app.text_input(key="theme").set_value(text).run()
         assert [button.key for button in near(app)] == ["near-5"]
         assert "часова петля" in near(app)[0].label
-
-
-def test_a_reason_is_the_name_of_a_theme_or_a_tag_as_users_wrote_it():
-    assert film_themes.display_tag_or_theme("jane austen") == "Jane Austen"
-    assert film_themes.display_tag_or_theme("gory") == "gory"
-    assert film_themes.display_tag_or_theme("Film-Noir") == "Film noir"
 
 
 def test_a_film_of_the_list_is_not_offered_twice(theme):
