@@ -21,7 +21,7 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, multiples of the average are shown: small percentages are hard to compare
-TRAIT_NOTES = {  # kind of a trait, see `recsys.text.fields.traits` → text. Tags are too varied for a sentence.
+TRAIT_NOTES = {  # kind of a trait, see `recsys.text.fields.trait_matrix` → text. Tags are too varied for a sentence.
     "theme": N_("Your films have a theme in common: {name}. Films like them rank higher than usual."),
     "director": N_("Your films have a director in common: {name}. Films like them rank higher than usual."),
     "language": N_("Your films have a language in common: {name}. Films like them rank higher than usual."),

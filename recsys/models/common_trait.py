@@ -1,6 +1,6 @@
 """The trait that the films of a list have in common: an original language, a director, a theme, a genre or a tag.
 
-Shapes: I items, A traits.
+Shapes: I items, A traits, C candidates, which are traits.
 """
 
 from collections.abc import Sequence
@@ -11,11 +11,11 @@ from scipy import sparse
 from scipy.special import gammaln
 
 from recsys.data.dataset import Dataset
-from recsys.text.fields import traits
+from recsys.text.fields import trait_matrix
 
-FREQUENT_TRAIT_SHARE = 0.08  # share of the events of films with a trait; its strength is 0 here and negative above
-COMMON_SHARE = 0.75  # from this share of the films of a list on, a trait is common
-MIN_COMMON_SHARE = 0.6  # from this share on, it is common if its `_surprise` is MIN_SURPRISE or more
+FREQUENT_TRAIT_SHARE = 0.08  # a trait is too frequent if films with it have this share of all events or more
+COMMON_SHARE = 0.75  # a trait is common if this share of the films of a list has it
+MIN_COMMON_SHARE = 0.6  # this share is enough if the `_surprise` of the trait is MIN_SURPRISE or more
 MIN_SURPRISE = 10.0  # in nats; random films share such a trait with a probability of at most e^-10
 WEAK_KINDS = ("genre/", "tag/")  # traits of these kinds count only if the films have no other trait in common
 
@@ -23,10 +23,10 @@ WEAK_KINDS = ("genre/", "tag/")  # traits of these kinds count only if the films
 class CommonTrait(NamedTuple):
     """A trait that most films of a list have in common."""
 
-    name: str  # for example "language/fr", see `text.fields.traits`
+    name: str  # for example "language/fr", see `text.fields.trait_matrix`
     column: int  # in `TraitTable.item_traits`
     share: float  # of the films of the list that have it
-    strength: float  # share · log(FREQUENT_TRAIT_SHARE / share of the events that belong to films with the trait)
+    strength: float  # > 0: share · log(FREQUENT_TRAIT_SHARE / share of the events that belong to films with the trait)
 
 
 class TraitTable:
@@ -49,7 +49,7 @@ class TraitTable:
     @classmethod
     def from_dataset(cls, train: Dataset) -> Self:
         """Return the traits of the catalogue of a data set. 1 is added to all counts, so that no share is 0."""
-        names, item_traits = traits(train.name, train.catalog)
+        names, item_traits = trait_matrix(train.name, train.catalog)
         n_events = train.counts @ item_traits.astype(np.int64)
         return cls(names, item_traits, ((n_events + 1) / (train.counts.sum() + 1)).astype(np.float32))
 
@@ -64,28 +64,30 @@ class TraitTable:
         return self._items_by_trait.indices[start:end]
 
     def find_common(self, history: np.ndarray) -> CommonTrait | None:
-        """Return the most surprising trait that two or more items of a history (T,) have in common, or None.
+        """Return the most surprising trait that the items of a history (T,) have in common, or None.
 
-        A trait of WEAK_KINDS is only returned if no other trait is common. A trait is partial if less than COMMON_SHARE
-        of the items have it. Partial traits need a surprise of MIN_SURPRISE, and rank below complete ones.
+        At least two items and MIN_COMMON_SHARE of the items have it. A trait of fewer than COMMON_SHARE of the items
+        needs a surprise of MIN_SURPRISE, and ranks below the others. A trait of WEAK_KINDS is only returned if no
+        other trait is common.
         """
         items = np.unique(history)
         if len(items) < 2:
             return None
         bounds = self.item_traits.indptr
         traits_of_items = np.concatenate([self.item_traits.indices[bounds[item] : bounds[item + 1]] for item in items])
-        n_having = np.bincount(traits_of_items, minlength=len(self.names))  # items of the list with each trait, (A,)
-        candidates = np.flatnonzero(n_having >= np.maximum(MIN_COMMON_SHARE * len(items), 2))
-        surprises = _surprise(n_having[candidates], len(items), self.event_shares[candidates])
-        is_partial = n_having[candidates] < COMMON_SHARE * len(items)
-        is_common = ~is_partial | (surprises >= MIN_SURPRISE)
+        n_items_with = np.bincount(traits_of_items, minlength=len(self.names))  # of the history, (A,)
+        is_rare = self.event_shares < FREQUENT_TRAIT_SHARE
+        candidates = np.flatnonzero(is_rare & (n_items_with >= max(MIN_COMMON_SHARE * len(items), 2)))
+        surprises = _surprise(n_items_with[candidates], len(items), self.event_shares[candidates])
+        lacks_many = n_items_with[candidates] < COMMON_SHARE * len(items)
+        is_common = ~lacks_many | (surprises >= MIN_SURPRISE)
         if not is_common.any():
             return None
         common = candidates[is_common]
         # `lexsort` compares the last key first
-        keys = (-surprises[is_common], is_partial[is_common], self._is_weak[common])
+        keys = (-surprises[is_common], lacks_many[is_common], self._is_weak[common])
         column = int(common[np.lexsort(keys)[0]])
-        share = n_having[column] / len(items)
+        share = n_items_with[column] / len(items)
         strength = float(share * np.log(FREQUENT_TRAIT_SHARE / self.event_shares[column]))
         return CommonTrait(self.names[column], column, share, strength)
 
@@ -109,14 +111,15 @@ class TraitTable:
         return cls(names, item_traits, state["trait_shares"])
 
 
-def _surprise(n_having: np.ndarray, n: int, shares: np.ndarray) -> np.ndarray:
-    """Return -log of the probability that exactly `n_having` of n random films have a trait, for each trait (A,).
+def _surprise(n_items_with: np.ndarray, n_items: int, event_shares: np.ndarray) -> np.ndarray:
+    """Return -log of the probability that exactly `n_items_with` of `n_items` random items have a trait, (C,).
 
     Args:
-        n_having: The numbers of films that have the traits, (A,).
-        n: The number of films.
-        shares: The shares of events that belong to films with the traits, (A,).
+        n_items_with: The numbers of items that have each candidate, (C,).
+        n_items: The number of items.
+        event_shares: The shares of events that belong to items with each candidate, (C,).
     """
-    t = np.minimum(shares, 1 - 1e-6)
-    log_binomial = gammaln(n + 1) - gammaln(n_having + 1) - gammaln(n - n_having + 1)  # log of n choose n_having
-    return -log_binomial - n_having * np.log(t) - (n - n_having) * np.log1p(-t)
+    p = np.minimum(event_shares, 1 - 1e-6)  # probability that a random item has the trait
+    n_others = n_items - n_items_with
+    log_binomial = gammaln(n_items + 1) - gammaln(n_items_with + 1) - gammaln(n_others + 1)  # binomial coefficient
+    return -log_binomial - n_items_with * np.log(p) - n_others * np.log1p(-p)

@@ -41,12 +41,12 @@ def comparable_scores(model: Model, scores: np.ndarray) -> np.ndarray:
     """
     items = np.arange(scores.shape[1])
     values = np.empty(scores.shape, np.float32)
-    for query, row in enumerate(scores):
-        z = model.log_probabilities(row, items)
+    for row, row_scores in enumerate(scores):
+        z = model.log_probabilities(row_scores, items)
         if z is None:
-            excess = row - row.min(initial=np.inf)
+            excess = row_scores - row_scores.min(initial=np.inf)
             z = np.log1p(excess / (excess.mean() or 1))  # 0 if all scores are equal
-        values[query] = z
+        values[row] = z
     return values
 
 
@@ -83,7 +83,7 @@ def whole_or_cut_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.
         rows += [*whole_rows, *cut_rows]
         new_lengths += [*lengths[whole_rows], *cut_lengths]
     histories = [valid.queries.histories[row][-length:] for row, length in zip(rows, new_lengths, strict=True)]
-    # One flag holds for all queries, so the cut histories count as whole too.
+    # `are_whole` is one flag for all queries. So it is also set for cut histories, which do not begin at the beginning.
     return Examples(Queries(histories, are_whole=valid.queries.are_whole), valid.targets[rows], histories)
 
 

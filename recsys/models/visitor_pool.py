@@ -27,22 +27,26 @@ from recsys.models.pool import Pool
 from recsys.training.options import RunOptions
 
 CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the films of the list
-# geometric mean of the shares of users who watched each film of a list; at or above it, the weight is not raised
+# The constants up to DISSIMILAR_MULTIPLIER are factors of its weight. The factor for rarely watched films depends on
+# the geometric mean of the shares of users who watched each film of a history. It is 1 for FREQUENT_SHARE.
 FREQUENT_SHARE = 0.04
-MAX_RARITY_FACTOR = 8.0  # highest factor of the weight for rarely watched films
-UNORDERED_RARITY = 2.0  # multiplies the factor for rarely watched films if the list is in no order
-MAX_TRAIT_FACTOR = 16.0  # highest factor of the weight for a rare common trait
-UNORDERED_MIN_FACTOR = 4.0  # lowest factor of the weight for lists in no order
-SINGLE_MIN_FACTOR = 8.0  # the same for a single favourite, about whose taste the other members learn less
-TASTE_MIN_FACTOR = 24.0  # lowest factor of the weight in `for_taste`
+MAX_RARITY_FACTOR = 8.0
+UNORDERED_RARITY_MULTIPLIER = 2.0  # multiplies the factor for rarely watched films if the history is in no order
+MAX_TRAIT_FACTOR = 16.0  # for a rare common trait
+UNORDERED_MIN_FACTOR = 3.0  # for histories in no order
+SINGLE_MIN_FACTOR = 6.0  # the same for a single favourite, about whose taste the other members learn less
+TASTE_MIN_FACTOR = 24.0  # in `for_taste`
 NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films rank higher than usual
-MIN_TRAIT_FILMS = 3  # histories of fewer films have no bonus for a common trait
-UNORDERED_MIN_TRAIT_FILMS = 2  # the same for lists in no order
-TRAIT_BONUS = 0.15  # bonus for the common trait: TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
+DISSIMILAR_MULTIPLIER = 3.0  # if no film of a history is an item or similar to one
+RELIABLE_SHARE = 0.007  # Markov chains have a lower weight if the geometric mean of the shares of users is lower
+MIN_BONUS_LENGTH = 3  # histories of fewer films have no bonus for a common trait
+UNORDERED_MIN_BONUS_LENGTH = 2  # the same for histories in no order
+TRAIT_BONUS = 0.15  # films with the common trait get TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
 MAX_ORDERS = 4  # number of orders in which a list in no order is scored
 MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
-UNORDERED_LENGTHS = ((1,), (2, 3, 5, 10))  # lengths of the lists on which each of the `unordered_factors` is fitted
-UNORDERED_FACTORS = np.linspace(0.05, 2, 40, dtype=np.float32)  # values of `unordered_factors` that are tested, N
+# lengths of the lists of a user on which each of the `unordered_inverse_temperatures` is fitted
+UNORDERED_LENGTHS = ((1, 1, 1, 1, 1), (2, 3, 5, 10))
+INVERSE_TEMPERATURES = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested values, N
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 
@@ -61,6 +65,9 @@ class AllFilms(Protocol):
     def to_items(self, queries: Queries) -> Queries:
         """Replace infrequent films by similar items. Films without a similar item are removed if others remain."""
 
+    def has_similar_item(self, number: int) -> bool:
+        """Return whether a film is an item or similar to one."""
+
 
 class VisitorPool(Pool):
     """A pool that also ranks well for short lists and for favourites in no order.
@@ -75,10 +82,13 @@ class VisitorPool(Pool):
     - The weight of `content-fields` is multiplied by the larger of two factors. The weights are then rescaled to
       their previous sum. Both factors were chosen on validation (docs/experiments.md).
       - clip(FREQUENT_SHARE / s, 1, MAX_RARITY_FACTOR) for rarely watched films. Counts and networks learn little from
-        their few events. s is the share of users who watched a film, as the geometric mean over the films of the list.
+        their few events. s is the share of users who watched a film, as the geometric mean over the films of the
+        history. In no order, the factor is multiplied by UNORDERED_RARITY_MULTIPLIER.
       - clip(exp(strength), 1, MAX_TRAIT_FACTOR) if the films have a trait in common (`CommonTrait`). So three German
         films are followed by German films, and three films about boxing by others about boxing, even popular ones.
     - Films with this trait get a bonus, see TRAIT_BONUS.
+    - The weights of Markov chains are multiplied by min(1, s / RELIABLE_SHARE), because the transitions of a rarely
+      watched film are few.
     - Histories may have infrequent films if `all_films` is set. `content-fields` and the traits read their
       descriptions, and similar items replace them for the other members, see `AllFilms`.
     - Lists in no order (`for_unordered_lists`) are scored in several orders, and the means of the scores are used. So
@@ -95,8 +105,8 @@ class VisitorPool(Pool):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        # factors of the scores of lists in no order: of one item, and of more items
-        self.unordered_factors = np.ones(len(UNORDERED_LENGTHS), np.float32)
+        # of the scores of histories in no order: of one film, and of more films
+        self.unordered_inverse_temperatures = np.ones(len(UNORDERED_LENGTHS), np.float32)
         self.is_fitted = False  # whether the weights are fitted or loaded
 
     def set_members(self, members: Mapping[str, Model]) -> None:
@@ -125,34 +135,38 @@ class VisitorPool(Pool):
         # 1 is added to all counts, so that no share is 0 and its logarithm is finite
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
         self.traits = TraitTable.from_dataset(train)
+        self.unordered_inverse_temperatures = np.ones(len(UNORDERED_LENGTHS), np.float32)  # for `_calibrate_unordered`
         if valid:
             self._calibrate(valid, run or RunOptions())
-            self.unordered_factors = np.array(
-                [self._fit_unordered_factor(valid, lengths, run or RunOptions()) for lengths in UNORDERED_LENGTHS],
-                np.float32,
-            )
+            self._calibrate_unordered(valid, run or RunOptions())
         return self
 
     def _calibrate(self, valid: HeldOut, run: RunOptions) -> None:
         """Multiply the weights of each range by the inverse temperature that is best for the final scores.
 
-        The weights were fitted without the shrinking, the factors of content and the bonus, so probabilities would be
-        too high.
+        The shrunk chains, the factors of content and the bonus change the scores after the weights were fitted. Without
+        the temperature, high probabilities would be too high.
         """
         inverse_temperatures = LengthWeights(1, self.config.edges)
         inverse_temperatures.fit(lambda queries: [self.score(queries)], valid, run, self.choose_examples)
         self.length_weights.set_weights(self.length_weights.weights * inverse_temperatures.weights)
 
-    def _fit_unordered_factor(self, valid: HeldOut, list_lengths: Sequence[int], run: RunOptions) -> float:
-        """Return the factor with which the expected hit rate equals the observed hit rate, or 1 without lists.
+    def _calibrate_unordered(self, valid: HeldOut, run: RunOptions) -> None:
+        """Set `unordered_inverse_temperatures`."""
+        self.unordered_inverse_temperatures = np.array(
+            [self._unordered_inverse_temperature(valid, lengths, run) for lengths in UNORDERED_LENGTHS], np.float32
+        )
 
-        The expected hit rate is the mean of `expected_hit_rates`, linearly interpolated between the tested factors. A
+    def _unordered_inverse_temperature(self, valid: HeldOut, lengths: Sequence[int], run: RunOptions) -> float:
+        """Return the inverse temperature with which the expected hit rate equals the observed one, 1 without lists.
+
+        The expected hit rate is the mean of `expected_hit_rates`, linearly interpolated between the tested values. A
         hit is a target among the top N_CALIBRATED items.
         """
-        unordered_pool = self.for_unordered_lists()  # its factors are 1 before the fit
-        examples = random_lists(valid, list_lengths, np.random.default_rng(run.seed))
+        unordered_pool = self.for_unordered_lists()
+        examples = random_lists(valid, lengths, np.random.default_rng(run.seed))
         n_lists, n_hits = len(examples.queries), 0
-        expected_hits = np.zeros(len(UNORDERED_FACTORS))
+        expected_hits = np.zeros(len(INVERSE_TEMPERATURES))
         for start in range(0, n_lists, SCORE_BATCH):
             queries = examples.queries[start : start + SCORE_BATCH]
             scores = unordered_pool.score(queries)
@@ -161,7 +175,7 @@ class VisitorPool(Pool):
                 n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
             expected_hits += expected_hit_rates(scores).sum(0)
             run.report({"stage": "fit", "done": start + len(queries), "total": n_lists})
-        return float(np.interp(n_hits, expected_hits, UNORDERED_FACTORS)) if n_lists else 1.0
+        return float(np.interp(n_hits, expected_hits, INVERSE_TEMPERATURES)) if n_lists else 1.0
 
     def for_taste(self) -> Self:
         """Return a copy in which the factor of CONTENT_MEMBER is at least TASTE_MIN_FACTOR. The members are shared."""
@@ -197,13 +211,13 @@ class VisitorPool(Pool):
         scores = self.length_weights.combine(z, queries, self.member_factors(queries, traits))
         weight_sums = self.length_weights.weights.sum(1)[self.length_weights.range_indices(queries)]  # (B,)
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
-            if trait and len(history) >= (UNORDERED_MIN_TRAIT_FILMS if self.ignores_order else MIN_TRAIT_FILMS):
+            if trait and len(history) >= (UNORDERED_MIN_BONUS_LENGTH if self.ignores_order else MIN_BONUS_LENGTH):
                 films = trait_table.items_with(trait)
-                scores[row, films[films < self.n_items]] += TRAIT_BONUS * weight_sums[row] * max(trait.strength, 0)
-        if not self.ignores_order:
-            return scores
-        factors = [self.unordered_factors[0 if len(history) <= 1 else 1] for history in queries.histories]
-        return scores * np.array(factors, np.float32)[:, None]
+                scores[row, films[films < self.n_items]] += TRAIT_BONUS * weight_sums[row] * trait.strength
+        if self.ignores_order:
+            single, several = self.unordered_inverse_temperatures
+            scores *= np.array([single if len(history) <= 1 else several for history in queries.histories])[:, None]
+        return scores
 
     def _scores_of_members(
         self, queries: Queries, item_queries: Queries, all_films: AllFilms | None
@@ -225,27 +239,46 @@ class VisitorPool(Pool):
         return in_several_orders(queries) if self.ignores_order else (queries, np.arange(len(queries)))
 
     def member_factors(self, queries: Queries, traits: Sequence[CommonTrait | None]) -> np.ndarray:
-        """Return the factors of the weights, (B, M) float32: 1 except for CONTENT_MEMBER."""
+        """Return the factors of the weights, (B, M) float32: 1 except for CONTENT_MEMBER and Markov chains."""
         factors = np.ones((len(queries), len(self.members)), np.float32)
         is_content = np.array(self.members) == CONTENT_MEMBER
+        is_markov = np.array([isinstance(model, Markov) for model in self.models], bool)
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
-            min_factor = self.min_content_factor
-            if self.ignores_order:
-                min_factor = max(min_factor, SINGLE_MIN_FACTOR if len(history) == 1 else UNORDERED_MIN_FACTOR)
-            factors[row, is_content] = max(self._content_factor(history, trait), min_factor)
+            factors[row, is_content] = max(self._content_factor(history, trait), self._min_content_factor(history))
+            factors[row, is_markov] = min(self._mean_share(history) / RELIABLE_SHARE, 1)
         return factors
 
+    def _min_content_factor(self, history: np.ndarray) -> float:
+        """Return the lowest factor of CONTENT_MEMBER for a history."""
+        if not self.ignores_order:
+            return self.min_content_factor
+        return max(self.min_content_factor, SINGLE_MIN_FACTOR if len(history) == 1 else UNORDERED_MIN_FACTOR)
+
     def _content_factor(self, history: np.ndarray, trait: CommonTrait | None) -> float:
-        """Return the factor of CONTENT_MEMBER for a history: the larger one for rarity or a trait, at least 1.
+        """Return the factor of CONTENT_MEMBER for a history: the larger one for rarity or a trait, at least 1."""
+        rarity_factor = min(FREQUENT_SHARE / self._mean_share(history), MAX_RARITY_FACTOR)
+        if self.ignores_order:
+            rarity_factor *= UNORDERED_RARITY_MULTIPLIER
+        trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_FACTOR) if trait else 1.0
+        factor = max(1.0, rarity_factor, trait_factor)
+        return factor if self._has_readable_film(history) else factor * DISSIMILAR_MULTIPLIER
+
+    def _mean_share(self, history: np.ndarray) -> float:
+        """Return the geometric mean of the shares of users who watched each film of a history, 1 without films.
 
         Infrequent films count like the least watched item.
         """
+        if not len(history):
+            return 1.0
         is_item = np.asarray(history) < self.n_items
         log_shares = np.where(is_item, self.log_shares[np.where(is_item, history, 0)], self.log_shares.min())
-        share = float(np.exp(log_shares.mean())) if len(history) else 1.0
-        rarity_factor = min(FREQUENT_SHARE / share, MAX_RARITY_FACTOR) * (UNORDERED_RARITY if self.ignores_order else 1)
-        trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_FACTOR) if trait else 1.0
-        return max(1.0, rarity_factor, trait_factor)
+        return float(np.exp(log_shares.mean()))
+
+    def _has_readable_film(self, history: np.ndarray) -> bool:
+        """Return whether members that only read items can use any film of a history. True for an empty history."""
+        if self.all_films is None or not len(history):
+            return True
+        return any(self.all_films.has_similar_item(film) for film in np.asarray(history).tolist())
 
     def _has_infrequent(self, history: np.ndarray) -> bool:
         """Return whether a history of film numbers (T,) has an infrequent film."""
@@ -257,10 +290,9 @@ class VisitorPool(Pool):
         return table.find_common(history)
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether the history makes the factor of CONTENT_MEMBER at least NOTE_MIN_FACTOR."""
-        if self.min_content_factor >= TASTE_MIN_FACTOR:  # the factor is high for all histories, not because of this one
-            return False
-        return self._content_factor(history, self._find_common_trait(history)) >= NOTE_MIN_FACTOR
+        """Return whether a history raises the factor of CONTENT_MEMBER, to NOTE_MIN_FACTOR or more."""
+        factor = self._content_factor(history, self._find_common_trait(history))
+        return factor >= NOTE_MIN_FACTOR and factor > self._min_content_factor(history)
 
     def common_trait_name(self, history: np.ndarray) -> str:
         """Return the name of the trait that all films of a history have in common.
@@ -274,7 +306,7 @@ class VisitorPool(Pool):
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool`, how frequent items and traits are, and the factors of lists in no order."""
-        own_state = {"log_shares": self.log_shares, "unordered_factors": self.unordered_factors}
+        own_state = {"log_shares": self.log_shares, "unordered_factors": self.unordered_inverse_temperatures}
         return super().state() | self.traits.state() | own_state
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
@@ -283,10 +315,10 @@ class VisitorPool(Pool):
         self.is_fitted = True
         self.log_shares = item_array(state, "log_shares", n_items)
         self.traits = TraitTable.from_state(state, n_items)
-        factors = state.get("unordered_factors", np.ones(1, np.float32))
-        if len(factors) != len(UNORDERED_LENGTHS):  # a state with another number of factors
-            factors = np.full(len(UNORDERED_LENGTHS), factors.mean(), np.float32)
-        self.unordered_factors = factors
+        inverse_temperatures = state.get("unordered_factors", np.ones(1, np.float32))
+        if len(inverse_temperatures) != len(UNORDERED_LENGTHS):  # a state of an older version
+            inverse_temperatures = np.full(len(UNORDERED_LENGTHS), inverse_temperatures.mean(), np.float32)
+        self.unordered_inverse_temperatures = inverse_temperatures
 
 
 def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:
@@ -335,7 +367,7 @@ def _mean_by_row(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
 
 
 def expected_hit_rates(scores: np.ndarray) -> np.ndarray:
-    """Return the total probability of the top N_CALIBRATED items for each of the N UNORDERED_FACTORS, (B, N).
+    """Return the total probability of the top N_CALIBRATED items for each of the N INVERSE_TEMPERATURES, (B, N).
 
     Args:
         scores: Log-probabilities up to a constant, (B, I); -∞ for excluded items.
@@ -345,6 +377,6 @@ def expected_hit_rates(scores: np.ndarray) -> np.ndarray:
     highest = scores.max(1, keepdims=True)
     rates = [
         np.exp(factor * (top - highest)).sum(1) / np.exp(factor * (scores - highest)).sum(1)
-        for factor in UNORDERED_FACTORS
+        for factor in INVERSE_TEMPERATURES
     ]
     return np.stack(rates, axis=1)

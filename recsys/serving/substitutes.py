@@ -62,6 +62,10 @@ class AllFilms:
         """The traits of all films."""
         return _traits_of_all_films(self.dataset)
 
+    def has_similar_item(self, number: int) -> bool:
+        """Return whether a film is an item or its substitute has a similarity of MIN_SIMILARITY or more."""
+        return has_similar_item(self.dataset, number)
+
     def to_items(self, queries: Queries) -> Queries:
         """Replace infrequent films by their substitutes.
 
@@ -70,7 +74,7 @@ class AllFilms:
         histories, ratings = [], []
         for row, history in enumerate(queries.histories):
             films = history.tolist()
-            is_used = [has_similar_item(self.dataset, film) for film in films]
+            is_used = [self.has_similar_item(film) for film in films]
             if not any(is_used):
                 is_used = [True] * len(films)
             histories.append(replace_infrequent(self.dataset, history[is_used]))

@@ -24,10 +24,12 @@ from recsys.text.films import genre_matrix
 
 VERSION = 2  # increased with every change of the vectors, so that stored fits of older vectors are replaced
 MIN_FILMS = 3  # tags and credits of fewer films are dropped; a rare tag is often a private note
-# A tag of so many films that hardly any film got twice is often a private note too, such as "on dvr".
-PRIVATE_MIN_FILMS, PRIVATE_MAX_MEAN_COUNT = 30, 1.1
+# A tag of many films that each got it about once is often a private note too, such as "on dvr".
+PRIVATE_MIN_FILMS = 30
+PRIVATE_MAX_MEAN_COUNT = 1.1  # mean number of times that a film with the tag got it
 TRIANGLE_YEARS = 20  # half the width of the triangle in `_period`, so films 40 years apart have the similarity 0
-FIRST_YEAR, LAST_YEAR = 1890, 2050
+FIRST_YEAR = 1890
+LAST_YEAR = 2050
 NOT_ENGLISH = "not English"  # feature of all films in other languages, so that they are similar to each other
 BRACKETS = re.compile(r"\([^)]*\)")  # an original or alternative title
 
@@ -145,7 +147,7 @@ FIELDS: tuple[tuple[Field, float], ...] = (  # (field, weight w)
 )
 
 
-def traits(dataset: str, catalog: Catalog) -> tuple[list[str], sparse.csr_array]:
+def trait_matrix(dataset: str, catalog: Catalog) -> tuple[list[str], sparse.csr_array]:
     """Return the names of the A traits, and the traits of each film, (I, A) bool.
 
     Traits are the original language if it is not English, directors, themes, genres, and tags of MIN_FILMS or more
@@ -161,7 +163,12 @@ def traits(dataset: str, catalog: Catalog) -> tuple[list[str], sparse.csr_array]
         "tag": _frequent_tags(catalog),
     }
     films = [
-        [f"{kind}/{value}" for kind, values_of_films in values.items() for value in values_of_films[row]]
+        # without line breaks, because `TraitTable.state` joins the names by them
+        [
+            f"{kind}/{' '.join(value.split())}"
+            for kind, values_of_films in values.items()
+            for value in values_of_films[row]
+        ]
         for row in range(len(movies))
     ]
     names = list(dict.fromkeys(name for film in films for name in film))  # the order of the columns of `_count_values`

@@ -97,8 +97,8 @@ def test_expected_hit_rates():
     scores = np.log(np.array([[0.4, 0.3, 0.2, 0.06, 0.04], [0.5, 0.1, 0.3, 0.05, 0.05]], np.float32))
     scores[1, 1] = -np.inf
     rates = visitor_pool.expected_hit_rates(scores)
-    assert rates.shape == (2, len(visitor_pool.UNORDERED_FACTORS))
-    one = int(np.argmin(abs(visitor_pool.UNORDERED_FACTORS - 1)))
+    assert rates.shape == (2, len(visitor_pool.INVERSE_TEMPERATURES))
+    one = int(np.argmin(abs(visitor_pool.INVERSE_TEMPERATURES - 1)))
     np.testing.assert_allclose(rates[:, one], [0.9, 0.85 / 0.9], rtol=1e-3)
     assert (np.diff(rates, axis=1) > 0).all()  # a higher factor is a lower temperature
 
@@ -143,11 +143,11 @@ def test_favourites_have_lower_probabilities_because_they_predict_the_next_film_
     model.set_members(members)
     model.fit(TRAIN, valid)
     unordered, queries = model.for_unordered_lists(), Queries([np.array([4]), np.array([7, 3])])
-    assert (model.unordered_factors < 0.95).all()
+    assert (model.unordered_inverse_temperatures < 0.95).all()
     both_orders = [model.score(Queries([np.array(order)]))[0] for order in ([3, 7], [7, 3])]
     expected = [model.score(queries)[0], np.mean(both_orders, axis=0)]
     np.testing.assert_allclose(
-        unordered.score(queries), model.unordered_factors[:, None] * np.stack(expected), rtol=1e-4
+        unordered.score(queries), model.unordered_inverse_temperatures[:, None] * np.stack(expected), rtol=1e-4
     )
     assert unordered.ignores_order
     assert not model.ignores_order
@@ -245,6 +245,32 @@ def test_probabilities_of_a_visitor_pool_are_right_for_its_final_scores(monkeypa
     assert softmax(scores, 1).max(1).mean() == pytest.approx(hits, abs=0.04)
 
 
+def test_markov_chains_have_a_lower_weight_for_rarely_watched_films():
+    """Films 0 to 9 were watched by one of 1,000 users."""
+    world = toys.dataset([np.arange(10), *([np.arange(10, ITEMS)] * 999)], ITEMS)
+    members = {"markov": Markov(), "content-fields": score_table(2)}
+    members["markov"].fit(world)
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(world)
+    queries = Queries([np.array([12, 13]), np.array([1, 2]), np.array([], int)])
+    expected = [1, 0.002 / visitor_pool.RELIABLE_SHARE, 1]  # 1 is added to the number of users
+    np.testing.assert_allclose(model.member_factors(queries, [None] * 3)[:, 0], expected, rtol=1e-5)
+
+
+def test_content_has_a_higher_weight_if_no_film_is_similar_to_an_item():
+    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(TRAIN)
+    model.all_films = GivenFilms(model.traits)
+    history = np.array([ITEMS, ITEMS])
+    factor = model.member_factors(Queries([history]), [None])[0, 1]
+    model.all_films.has_similar_item = lambda number: False
+    dissimilar_factor = model.member_factors(Queries([history]), [None])[0, 1]
+    assert dissimilar_factor == pytest.approx(factor * visitor_pool.DISSIMILAR_MULTIPLIER)
+
+
 class GivenFilms:
     """All films of a toy catalogue whose film ITEMS is infrequent. Item 3 is similar to it."""
 
@@ -252,6 +278,9 @@ class GivenFilms:
         self.content = score_table(7)
         self.content.table = np.concatenate([self.content.table, 5 * np.eye(1, ITEMS, 20)])
         self.traits = traits
+
+    def has_similar_item(self, number):
+        return True
 
     def to_items(self, queries):
         return replace(queries, histories=[np.where(history == ITEMS, 3, history) for history in queries.histories])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from recsys.data.dataset import Catalog, Queries
+from recsys.models import common_trait
 from recsys.serving import predictor, substitutes
 from recsys.serving.filters import Filters
 from recsys.serving.recommend import Request, ServingError, recommend
@@ -56,7 +57,8 @@ def test_films_without_a_similar_item_are_removed_for_models_that_read_items_if_
     assert substitutes.AllFilms(world()).to_items(Queries([np.array([3])])).ratings is None
 
 
-def test_content_and_traits_of_all_films_include_infrequent_ones():
+def test_content_and_traits_of_all_films_include_infrequent_ones(monkeypatch):
+    monkeypatch.setattr(common_trait, "FREQUENT_TRAIT_SHARE", 1.0)
     all_films = substitutes.AllFilms(world())
     scores = all_films.content.score(Queries([np.array([TERROR])]))[0]
     assert scores[:6].argmax() == 2  # Blood House
