@@ -113,9 +113,7 @@ def reason(explanation: Explanation, titles: Sequence[str], model_title: str) ->
     raising = [titles[influence.item] for influence in explanation.lifted_by]
     lowering = [titles[influence.item] for influence in explanation.lowered_by]
     if not explanation.influences:
-        return _(
-            "Your list is empty, so {model} recommends this film to everyone with an empty list.", model=model_title
-        )
+        return _("Your list is empty. {model} recommends this film to everyone with an empty list.", model=model_title)
     if not raising and not lowering:
         return _("No single film of yours makes a difference.")
     if not raising and len(lowering) > 1:

@@ -37,7 +37,7 @@ POPULARITY_LABELS = {  # level of POPULARITY_LEVELS → label
     "well known": N_("Well known"),
     "any": N_("Any"),
     "lesser known": N_("Lesser known"),
-    "hidden gems": N_("Rarely watched"),
+    "hidden gems": N_("Little known"),
 }
 MAX_TITLES = 8  # of films in one line
 
@@ -211,7 +211,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
     st.session_state[key] = value
     help_text = _(
         "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
-        "the top 20%. Lesser known: all others. Rarely watched: the less watched half."
+        "the top 20%. Lesser known: all others. Little known: the half with the fewest ratings."
     )
     st.select_slider(
         _("How well known"),

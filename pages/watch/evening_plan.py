@@ -86,7 +86,7 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
     """Show how the plan was chosen, and whether there are too few films."""
     if not steps:
         text = _(
-            "There are no films left to plan. Click “Start over”, change the filters or “From a list”, or remove a "
+            "There are no films left to plan. Click “Start over”, change the filters or “Use a list”, or remove a "
             "film from your list."
         )
         st.info(text)

@@ -483,7 +483,7 @@ def test_with_enough_people_the_page_says_how_much_of_the_order_changes(visit, h
             ranks = np.full((1, 200), 1 if variant == better else 5)
             results.write(result(variant, "ml-latest-sample", protocol, ranks), ranks)
     app = open_section(visit("evaluation"), "protocols")
-    assert "100% of all pairs of recommenders are in the opposite order to “All films”." in said(app)
+    assert "Compared with “All films”, 100% of all pairs of recommenders are in the opposite order." in said(app)
 
 
 def test_the_leaderboard_and_the_head_to_head_give_one_verdict(visit, home):

@@ -151,15 +151,15 @@ def by_popularity(monkeypatch):
 @pytest.mark.parametrize(
     ("query", "causes", "label", "n_films"),
     [
-        ({"from": "1-2"}, "From a list", "Show all films", 10),  # both are watched
-        ({"from": "31"}, "From a list", "Show all films", 10),  # BERT4Rec has no film with too few ratings
-        ({"from": POPULAR, "years": "2000-2000"}, "Made between, From a list", "Reset filters", 1),
-        ({"from": POPULAR, "kind": "gems"}, "Hidden gems, From a list", "Show all films", 10),
+        ({"from": "1-2"}, "Use a list", "Stop using the list", 10),  # both are watched
+        ({"from": "31"}, "Use a list", "Stop using the list", 10),  # BERT4Rec has no film with too few ratings
+        ({"from": POPULAR, "years": "2000-2000"}, "Made between, Use a list", "Reset filters", 1),
+        ({"from": POPULAR, "kind": "gems"}, "Hidden gems, Use a list", "Stop using the list", 10),
         ({"not": ALL_BUT_POPULAR, "kind": "gems"}, "Hidden gems", "To your taste", 1),
         (
             {"from": POPULAR, "kind": "gems", "known": "hidden-gems"},
-            "How well known, From a list",
-            "Show all films",
+            "How well known, Use a list",
+            "Stop using the list",
             10,
         ),
         ({"from": "1-2", "years": "1800-1801"}, None, "Reset filters", 10),
