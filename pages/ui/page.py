@@ -107,7 +107,7 @@ def show_titles(dataset: Dataset, films: Sequence[int], label: str = "") -> None
     newest = titles if len(titles) <= MAX_TITLES else ["…", *titles[-MAX_TITLES:]]
     separator = " → " if label or visitor().current.in_watch_order else ", "
     if not label:
-        label = _("Your films, oldest first") if visitor().current.in_watch_order else _("Your films")
+        label = _("Your films, in the order you watched them") if visitor().current.in_watch_order else _("Your films")
     st.markdown(f":gray[{escape_markdown(label)}:] {separator.join(newest)}")
 
 
@@ -167,7 +167,7 @@ def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None,
     if features.year_range[0] < features.year_range[1]:
         current_years = years or features.year_range
         st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in current_years)
-        st.slider(_("Made between"), *features.year_range, key=key, on_change=on_change)
+        st.slider(_("Released between"), *features.year_range, key=key, on_change=on_change)
 
 
 def chosen_years(features: FilmFeatures, key: str) -> tuple[int, int] | None:

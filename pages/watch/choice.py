@@ -89,8 +89,9 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
         texts.append(ngettext("{n:,} film found.", "{n:,} films found.", len(films)))
     if n_infrequent := sum(film >= dataset.n_items for film in films):
         text = ngettext(
-            "{n:,} of them has too few ratings. Only content recommenders can recommend it.",
-            "{n:,} of them have too few ratings. Only content recommenders can recommend them.",
+            "{n:,} of them has too few ratings. Only recommenders whose names begin with “Content” can recommend it.",
+            "{n:,} of them have too few ratings. Only recommenders whose names begin with “Content” can recommend "
+            "them.",
             n_infrequent,
         )
         texts.append(text)

@@ -30,7 +30,10 @@ LABEL_COLUMNS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"} 
 METRIC_COLUMNS = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}
 CHANGE_COLUMNS = {"change": "Difference", "change_low": "Difference, lower end", "change_high": "Difference, upper end"}
 INTERVAL_NOTE = "“From” and “To” are the 95% confidence interval over people (bootstrap)"
-DIFFERENCE_NOTE = "a difference is measured against the recommender's row that has none, paired by person and seed"
+DIFFERENCE_NOTE = (
+    "differences are measured from the baseline, the row of the same recommender without a difference, paired by "
+    "person and seed"
+)
 COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS  # low, high: the ends of the 95% interval of `ndcg`
 Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
 

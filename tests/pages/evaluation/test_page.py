@@ -231,7 +231,7 @@ def test_letters_of_published_figures_are_explained_where_they_stand(visit, meas
 
 def test_models_that_know_when_the_hidden_film_was_watched_stand_apart_and_last(visit, measured):
     before, _, after = page_board(visit("evaluation", data="ml-1m")).partition(
-        "Not comparable: these models know when the hidden film was watched"
+        "Not comparable: these recommenders know when the hidden film was watched"
     )
     assert "R+" not in before
     assert "HSTU-large (RecTools)" in after
