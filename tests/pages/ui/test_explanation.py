@@ -48,7 +48,7 @@ def test_an_only_film_is_compared_with_a_newcomer_and_an_empty_list_says_so(show
         show(s="3", item=3)
     )
     app = show(item=3)
-    assert "Your list is empty, so BERT4Rec recommends this film to everyone with an empty list." in said(app)
+    assert "Your list is empty. BERT4Rec recommends this film to everyone with an empty list." in said(app)
     assert not app.html
 
 
