@@ -157,7 +157,7 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         "how": f"{datasets.title(dataset)}, protocol “{UNTIED_FULL.title}”, test NDCG@10, 1 seed per row; the others "
         f"trained {limits.minutes:.0f} minutes on one thread and kept the weights that were best on validation "
         f"({limits.validation_users:,} people); {versions}; ours are the models that come with the app, tuned on "
-        f"the validation part of this set, with the minutes of their logs; {INTERVAL_NOTE}; "
+        f"the validation part of this set, with the training times from their logs; {INTERVAL_NOTE}; "
         f"{computer['cpu']}, {', '.join(dates)}, commit {computer['commit']}.",
         "columns": COLUMNS,
         "rows": [

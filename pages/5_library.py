@@ -18,7 +18,7 @@ def show_section(dataset: Dataset) -> None:
     """Render the menu of sections and the selected section."""
     filters.set_defaults()
     titles = translated(LIBRARY_SECTIONS)
-    section = segmented_control(_("What to see"), titles, "library_section", label_visibility="collapsed")
+    section = segmented_control(_("Section"), titles, "library_section", label_visibility="collapsed")
     SHOW_SECTION[section](dataset)
     browser.place_focus()
     session.write_url()  # main.py, which writes it after other runs, does not run when a fragment reruns

@@ -96,7 +96,9 @@ def select_pair(pairs: dict[str, OrderPair]) -> OrderPair:
     if len(pairs) == 1:
         return next(iter(pairs.values()))
     titles = {key: pair.title for key, pair in pairs.items()}
-    return pairs[segmented_control(_("Which orders"), titles, "order_demo", label_visibility="collapsed", wrap=True)]
+    return pairs[
+        segmented_control(_("Orders to compare"), titles, "order_demo", label_visibility="collapsed", wrap=True)
+    ]
 
 
 def show_lists(

@@ -1,4 +1,4 @@
-"""The section Confidence: predicted probabilities against the share of recommendations that came true (calibration).
+"""The section Confidence: predicted probabilities against the share of predictions that came true (calibration).
 
 A recommendation comes true if it is the hidden film of the person.
 """
@@ -73,7 +73,7 @@ def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.Dat
 
 
 def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[str]) -> None:
-    """Plot the share of recommendations that came true against the predicted probability."""
+    """Plot the share of predictions that came true against the predicted probability."""
     st.header(_("Predicted and observed probability"))
     text = _(
         "Each mark is a tenth of all recommended films, by predicted probability. On the line, a probability of 20% "
@@ -89,7 +89,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
     figure.update_xaxes(**log_axis(percent_tick))
     figure.update_yaxes(title=_("Share that came true"), **log_axis(percent_tick))
     alt = _(
-        "Share of recommendations that came true, plotted against their predicted probability, for {names}",
+        "Share of predictions that came true, plotted against their predicted probability, for {names}",
         names=view.join_titles(selected),
     )
     show_chart(figure, alt, bins, f"reliability-{view.key}")

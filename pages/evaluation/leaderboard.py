@@ -35,7 +35,7 @@ RECALL_MEANING = N_(
 )
 FAVOURITES_METRIC_MEANINGS = {  # for protocols with several hidden films per person
     "hr": (RECALL_MEANING,),
-    "ndcg": (RECALL_MEANING, N_("NDCG@k also counts their ranks: lower ranks count less.")),
+    "ndcg": (RECALL_MEANING, N_("NDCG@k also takes their ranks into account: films further down count less.")),
     "mrr": (N_("MRR is the mean of 1 divided by the rank of the best-ranked other liked film."),),
 }
 TABLE_NOTES = (
@@ -51,7 +51,7 @@ COLUMN_TITLES = {
     "seeds": N_("Seeds"),
     "users": N_("People"),
     "date": N_("Measured"),
-    "code": N_("Key"),
+    "code": N_("Code"),
     "rules": N_("Rules"),
     "source": N_("Source"),
 }

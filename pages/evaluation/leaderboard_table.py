@@ -19,7 +19,7 @@ from pages.ui.i18n import N_, _
 
 SIDE_METRICS = ("ndcg@10", "hr@10", "mrr")  # columns beside the selected metric
 ARXIV = "arXiv:"
-TIME_AWARE_TITLE = N_("Not comparable: these models know when the hidden film was watched")
+TIME_AWARE_TITLE = N_("Not comparable: these recommenders know when the hidden film was watched")
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,9 @@ def select_user(n: int, key: str) -> int:
         st.session_state[key] = random.randint(1, n)
 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        user_number = st.number_input(_("Test person"), 1, n, step=1, key=key, width=150, persist_state="session")
+        user_number = st.number_input(
+            _("Person in the test"), 1, n, step=1, key=key, width=150, persist_state="session"
+        )
         st.button(_("Random person"), key=f"draw-{key}", icon=":material/casino:", on_click=select_random)
     return int(user_number) - 1
 

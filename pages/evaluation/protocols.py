@@ -88,7 +88,7 @@ def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:
     else:
         base_title = protocol_title(base)
         comparison = _(
-            "{share:.0%} of all pairs of recommenders are in the opposite order to “{base}”.",
+            "Compared with “{base}”, {share:.0%} of all pairs of recommenders are in the opposite order.",
             share=share,
             base=base_title,
         )

@@ -98,7 +98,7 @@ def show_head(predictor: Predictor, by_position: MeanAttention, by_head: pd.Data
     name = common.head_name(layer, head)
     shares = by_head[name].drop(_("older"))
     alt = ngettext(
-        "Mean attention of the latest {n} position in {model}, {head}. The position that predicts the next film "
+        "Mean attention of the latest position in {model}, {head}. The position that predicts the next film "
         "attends most to {position}, with {share}.",
         "Mean attention between the latest {n} positions in {model}, {head}. The position that predicts the next film "
         "attends most to {position}, with {share}.",

@@ -123,15 +123,17 @@ def show_cards(library: Library, films: list[int]) -> None:
         min_ratings = datasets.min_ratings(library.dataset.name)
         st.caption(
             _(
-                "Only content recommenders use films without ratings. You can still add them: other recommenders use "
-                "the most similar film with ratings instead."
+                "You can also add films without ratings. “Best guess” and the “Content” recommenders compare their "
+                "genres, tags and themes. Other recommenders use the most similar film with ratings instead."
             )
             if min_ratings < 2
             else ngettext(
-                "Only content recommenders use films with fewer than {n} rating. You can still add them: other "
-                "recommenders use the most similar film that they know instead.",
-                "Only content recommenders use films with fewer than {n} ratings. You can still add them: other "
-                "recommenders use the most similar film that they know instead.",
+                "You can also add films with fewer than {n} rating. “Best guess” and the “Content” recommenders "
+                "compare their genres, tags and themes. Other recommenders use the most similar film with enough "
+                "ratings instead.",
+                "You can also add films with fewer than {n} ratings. “Best guess” and the “Content” recommenders "
+                "compare their genres, tags and themes. Other recommenders use the most similar film with enough "
+                "ratings instead.",
                 min_ratings,
             )
         )

@@ -87,7 +87,9 @@ def _show_films(dataset: Dataset, numbers: tuple[int, ...]) -> None:
     labels = {number: dataset.catalog.films[number].label for number in numbers}
     st.session_state.other_films = list(numbers)
     st.multiselect(
-        _("Their films, oldest first") if st.session_state.get("other_in_watch_order") else _("Their films"),
+        _("Their films, in the order they watched them")
+        if st.session_state.get("other_in_watch_order")
+        else _("Their films"),
         numbers,
         select_all=False,
         format_func=labels.__getitem__,

@@ -64,7 +64,7 @@ def show(dataset: Dataset) -> None:
     with right:
         tail = stats.long_tail
         show_plot(_("How ratings are spread over films"), "long-tail", tail.curve, plot_long_tail, tail)
-        show_plot(_("When the films were made"), "decades", stats.decades, plot_decades, stats.decades)
+        show_plot(_("When the films were released"), "decades", stats.decades, plot_decades, stats.decades)
         show_plot(_("Genres"), "genres", stats.genres, plot_genres, stats.genres)
 
 

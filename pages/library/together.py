@@ -22,7 +22,10 @@ RULE_HELP = {
         "Fair to both: the shorter bar decides the order, so that nobody has to watch a film that they would never "
         "choose (least misery, Masthoff 2011)."
     ),
-    "average": N_("Best on average: both bars together decide the order, even if one of you wants a film much more."),
+    "average": N_(
+        "Best on average: both bars together decide the order, even if one of you wants a film much more than the "
+        "other does."
+    ),
 }
 
 
@@ -30,7 +33,7 @@ def show(dataset: Dataset) -> None:
     """Render the films of the visitor and of the other person, and the recommendations for both."""
     text = _(
         "What shall we watch together? Enter your films and those of the other person. A recommender then finds "
-        "films near the top of both your lists."
+        "films that rank high for both of you."
     )
     st.caption(text)
     films = visitor().current.films
@@ -80,12 +83,12 @@ def show_films(predictors: tuple[Predictor, Predictor], requests: tuple[Request,
         for pick in picks:
             show_row(predictor, pick)
     bars = ngettext(
-        "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar still means "
-        "a rank far above the middle of the list. {model} ranks the {n:,} film that neither of you has watched or "
-        "ruled out and that matches the filters.",
-        "A full bar is the top of a person's list. Bars follow the logarithm of the rank, so half a bar still means "
-        "a rank far above the middle of the list. {model} ranks the {n:,} films that neither of you has watched or "
-        "ruled out and that match the filters.",
+        "A full bar is the top of the ranking for a person. Bars follow the logarithm of the rank, so half a bar still "
+        "means a rank far above the middle of the ranking. {model} ranks the {n:,} film that neither of you has "
+        "watched or ruled out and that matches the filters.",
+        "A full bar is the top of the ranking for a person. Bars follow the logarithm of the rank, so half a bar still "
+        "means a rank far above the middle of the ranking. {model} ranks the {n:,} films that neither of you has "
+        "watched or ruled out and that match the filters.",
         picks[0].positions[0].n_ranked,
         model=cache.recommender_title(predictor),
     )

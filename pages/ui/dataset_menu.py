@@ -158,10 +158,10 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
         else:
             text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=n_trained, things=kind)
         infrequent_text = ngettext(
-            "You can also add the other film. Content recommenders use it. Other recommenders use the most similar "
-            "film that they know.",
-            "You can also add any of the other {n:,} films. Content recommenders use them. Other recommenders use "
-            "the most similar film that they know.",
+            "You can also add the other film. “Best guess” and the “Content” recommenders compare its genres, tags and "
+            "themes. Other recommenders use the most similar film that they have learned from.",
+            "You can also add any of the other {n:,} films. “Best guess” and the “Content” recommenders compare their "
+            "genres, tags and themes. Other recommenders use the most similar film that they have learned from.",
             n_infrequent,
         )
         sentences += [text, infrequent_text]
@@ -278,7 +278,7 @@ def load_or_explain(name: str) -> Dataset | None:
 def _prepare_default() -> Dataset | None:
     """Prepare the built-in data set, which takes about a second. Return None after an error."""
     try:
-        with st.spinner(_("Preparing the films. This happens once.")):
+        with st.spinner(_("Preparing the films. This is only needed once.")):
             datasets.ensure(DEFAULT_DATASET)
     except RecsysError as error:
         errors.show_error(error)

@@ -113,9 +113,7 @@ def reason(explanation: Explanation, titles: Sequence[str], model_title: str) ->
     raising = [titles[influence.item] for influence in explanation.lifted_by]
     lowering = [titles[influence.item] for influence in explanation.lowered_by]
     if not explanation.influences:
-        return _(
-            "Your list is empty, so {model} recommends this film to everyone with an empty list.", model=model_title
-        )
+        return _("Your list is empty. {model} recommends this film to everyone with an empty list.", model=model_title)
     if not raising and not lowering:
         return _("No single film of yours makes a difference.")
     if not raising and len(lowering) > 1:
@@ -185,7 +183,7 @@ def _bar(
     elif without_text == _without_text(position_with_all, n_extra_digits):  # equal after rounding
         effect_text = _("makes no visible difference")
     else:
-        effect_text = _("counts for it") if effect > 0 else _("counts against it")
+        effect_text = _("counts in its favour") if effect > 0 else _("counts against it")
     details = escape(f"{effect_text}: {without_text}")
     text = f'<span class="nr-text"><b>{escape(title)}</b><span class="nr-quiet">{details}</span></span>'
     return f'<li class="nr-line">{text}{bar}</li>'

@@ -37,7 +37,7 @@ POPULARITY_LABELS = {  # level of POPULARITY_LEVELS → label
     "well known": N_("Well known"),
     "any": N_("Any"),
     "lesser known": N_("Lesser known"),
-    "hidden gems": N_("Rarely watched"),
+    "hidden gems": N_("Little known"),
 }
 MAX_TITLES = 8  # of films in one line
 
@@ -107,7 +107,7 @@ def show_titles(dataset: Dataset, films: Sequence[int], label: str = "") -> None
     newest = titles if len(titles) <= MAX_TITLES else ["…", *titles[-MAX_TITLES:]]
     separator = " → " if label or visitor().current.in_watch_order else ", "
     if not label:
-        label = _("Your films, oldest first") if visitor().current.in_watch_order else _("Your films")
+        label = _("Your films, in the order you watched them") if visitor().current.in_watch_order else _("Your films")
     st.markdown(f":gray[{escape_markdown(label)}:] {separator.join(newest)}")
 
 
@@ -167,7 +167,7 @@ def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None,
     if features.year_range[0] < features.year_range[1]:
         current_years = years or features.year_range
         st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in current_years)
-        st.slider(_("Made between"), *features.year_range, key=key, on_change=on_change)
+        st.slider(_("Released between"), *features.year_range, key=key, on_change=on_change)
 
 
 def chosen_years(features: FilmFeatures, key: str) -> tuple[int, int] | None:
@@ -211,7 +211,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
     st.session_state[key] = value
     help_text = _(
         "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
-        "the top 20%. Lesser known: all others. Rarely watched: the less watched half."
+        "the top 20%. Lesser known: all others. Little known: the half with the fewest ratings."
     )
     st.select_slider(
         _("How well known"),

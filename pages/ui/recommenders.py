@@ -242,7 +242,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         "data": cache.dataset_title(dataset.name),
         "time": format_duration(fit_seconds(name, dataset)),
     }
-    not_prepared_text = _("{model} has not been prepared for {data} yet. This is done once.", **fields)
+    not_prepared_text = _("{model} has not been prepared for {data} yet. Preparation is only needed once.", **fields)
     if model_state in (State.QUICK, State.NEEDS_CLICK):  # QUICK: the visitor cancelled the automatic fit
         st.info(not_prepared_text, icon=":material/hourglass_empty:")
         with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender
@@ -250,7 +250,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         return
     missing = predictors.missing_models(name, dataset.name)
     if model_state is State.TOO_SLOW and not paths.is_public():
-        text = _("{model} has not been prepared for {data} yet. This takes more than a minute.", **fields)
+        text = _("{model} has not been prepared for {data} yet. Preparing it takes more than a minute.", **fields)
     elif model_state is State.TOO_SLOW:
         text = not_prepared_text
     elif by_name[name].needs_training:

@@ -37,7 +37,7 @@ VIEWS = (AS_CARDS, AS_LIST)
 LIST_KINDS = {
     "best": N_("Most likely"),
     "taste": N_("To your taste"),
-    "last": N_("Like the last one"),
+    "last": N_("After your last film"),
     "gems": N_("Hidden gems"),
 }
 CHOICE_MODES = {"only": N_("Only these"), "none": N_("None of these")}

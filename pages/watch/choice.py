@@ -1,4 +1,4 @@
-"""The popover "From a list" on Watch next: only the films of a list are recommended, or all films except these.
+"""The popover "Use a list" on Watch next: only the films of a list are recommended, or all films except these.
 
 The visitor pastes titles or uploads a file: a watchlist, a festival programme, or file names.
 
@@ -38,7 +38,7 @@ def excluded_films(dataset: Dataset) -> tuple[int, ...]:
 def popover(dataset: Dataset) -> None:
     """Render the popover with the text area, the two options and the result."""
     films = visitor().current.filter_list
-    label = _("From a list · {n}", n=len(films)) if films else _("From a list")
+    label = _("Use a list · {n}", n=len(films)) if films else _("Use a list")
     panel = page.stable_popover(label, OPEN_KEY, "playlist_add_check")
     if not panel.open:
         return
@@ -52,12 +52,12 @@ def popover(dataset: Dataset) -> None:
             help=_("A watchlist, a festival programme, or the file names of your films."),
         )
         file_uploader(_("Or a file: TXT, CSV, JSON or ZIP"), "choice_file", MAX_FILE_BYTES)
-        button(_("Choose from these"), "choice_set", "check", _find_films, dataset)
+        button(_("Find these films"), "choice_set", "check", _find_films, dataset)
         if films:
             segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
         _show_result(dataset, films)
         if films:
-            button(_("Show all films"), "choice_clear", "undo", clear)
+            button(_("Stop using the list"), "choice_clear", "undo", clear)
 
 
 def _find_films(dataset: Dataset) -> None:
@@ -89,8 +89,9 @@ def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:
         texts.append(ngettext("{n:,} film found.", "{n:,} films found.", len(films)))
     if n_infrequent := sum(film >= dataset.n_items for film in films):
         text = ngettext(
-            "{n:,} of them has too few ratings. Only content recommenders can recommend it.",
-            "{n:,} of them have too few ratings. Only content recommenders can recommend them.",
+            "{n:,} of them has too few ratings. Only recommenders whose names begin with “Content” can recommend it.",
+            "{n:,} of them have too few ratings. Only recommenders whose names begin with “Content” can recommend "
+            "them.",
             n_infrequent,
         )
         texts.append(text)

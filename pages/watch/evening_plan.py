@@ -36,7 +36,7 @@ def panel(predictor: Predictor, request: Request) -> None:
             return
         text = _(
             "Films for one evening. Each is chosen as if you had just watched the films before it, and no two "
-            "belong to the same series."
+            "belong to the same film series."
         )
         st.caption(text)
         lengths = {n: str(n) for n in LENGTHS}
@@ -86,13 +86,13 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
     """Show how the plan was chosen, and whether there are too few films."""
     if not steps:
         text = _(
-            "There are no films left to plan. Click “Start over”, change the filters or “From a list”, or remove a "
+            "There are no films left for the plan. Click “Start over”, change the filters or “Use a list”, or remove a "
             "film from your list."
         )
         st.info(text)
         return
     if len(steps) < length:
-        st.caption(ngettext("Only {n} film is left to plan.", "Only {n} films are left to plan.", len(steps)))
+        st.caption(ngettext("Only {n} film is left for the plan.", "Only {n} films are left for the plan.", len(steps)))
     title = cache.recommender_title(predictor)
     text = (
         _(

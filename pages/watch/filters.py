@@ -20,7 +20,7 @@ from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, film_f
 
 OPEN_KEY = "filters_open"  # widget key of the popover
 FILTER_LABELS = {  # field of `Filters` → label of its widget
-    "years": N_("Made between"),
+    "years": N_("Released between"),
     "genres": N_("Only these genres"),
     "excluded_genres": N_("None of these genres"),
     "languages": N_("Original language"),
@@ -94,8 +94,8 @@ def _show_controls(features: FilmFeatures) -> None:
     page.popularity_slider("popularity", filters.popularity, store)
     help_text = _(
         "A higher value prefers films that differ from the films above them, even if they are less likely. Films are "
-        "compared by the embeddings of the model or, if it has none, by genre. At 0%, the list is the model's own "
-        "ranking. Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
+        "compared by the embeddings of the recommender or, if it has none, by genre. At 0%, the list is the "
+        "recommender's own ranking. Method: maximal marginal relevance (Carbonell and Goldstein 1998)."
     )
     st.slider(_("Variety"), 0.0, 1.0, step=0.1, format="percent", key="diversity", help=help_text, on_change=store)
 

@@ -85,7 +85,7 @@ def body(dataset: Dataset, importing: ImportState) -> None:
     st.caption(introduction)
     if loaded := saved_history.offer("dialog"):
         importing.saved = loaded
-    privacy = _("Your files are only read in memory. The server does not store, log or share them.")
+    privacy = _("Your files are only held in memory during the import. The server does not store, log or share them.")
     label = _("History files: CSV, JSON or ZIP")
     uploads = file_uploader(label, "history-files", MAX_FILE_BYTES, accept_multiple_files=True, help=privacy)
     pasted = _pasted_titles()
@@ -225,7 +225,7 @@ def _ask_columns(importing: ImportState, question: ColumnQuestion, file_name: st
             if columns.rating:
                 menu("scale", _("Highest possible rating"), RATING_SCALES, 120)
             if not columns.watched:
-                orders = {False: _("The oldest"), True: _("The newest")}
+                orders = {False: _("The one watched first"), True: _("The one watched last")}
                 menu("newest_first", _("No dates: which film comes first in the file?"), orders, 260)
 
 

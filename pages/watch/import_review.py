@@ -90,9 +90,10 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, 
         notes.append(note)
     if n_infrequent := sum(film.film >= dataset.n_items for film in watched):
         note = ngettext(
-            "{n:,} film has too few ratings here. Content recommenders use it. Other recommenders use a similar film.",
-            "{n:,} films have too few ratings here. Content recommenders use them. Other recommenders use similar "
-            "films.",
+            "{n:,} film has too few ratings here. “Best guess” and the “Content” recommenders compare its genres, tags "
+            "and themes. Other recommenders use a similar film.",
+            "{n:,} films have too few ratings here. “Best guess” and the “Content” recommenders compare their genres, "
+            "tags and themes. Other recommenders use similar films.",
             n_infrequent,
         )
         notes.append(note)

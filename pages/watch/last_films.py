@@ -24,7 +24,7 @@ FilmRanks = dict[str, list[RankPosition]]  # title of a recommender → rank of 
 @st.fragment
 def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the panel. It is closed by default, and nothing is computed before a click."""
-    label = _("Which recommender would have predicted your latest films?")
+    label = _("Which recommender would have predicted your last films?")
     with st.expander(label, icon=":material/psychology_alt:", key="guessed-open", on_change="rerun") as expander:
         if not expander.open:
             return

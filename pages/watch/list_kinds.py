@@ -24,8 +24,8 @@ GEMS_POPULARITY: Literal["lesser known"] = "lesser known"
 def select() -> str:
     """Show the kinds of lists and return the chosen one."""
     help_text = _(
-        "Most likely: what you will probably watch next. To your taste: films most like yours. Like the last one: "
-        "what people watched after your last film. Hidden gems: films to your taste that fewer people watched."
+        "Most likely: what you will probably watch next. To your taste: films most like yours. After your last film: "
+        "what people watched next. Hidden gems: films to your taste that fewer people watched."
     )
     return segmented_control(_("Kind of list"), translated(LIST_KINDS), "list_kind", help=help_text, wrap=True)
 

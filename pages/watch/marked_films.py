@@ -32,7 +32,7 @@ POPOVERS = {
     ),
     WATCHED_BEFORE: MarkPopover(
         N_("Seen · {n}"),
-        N_("These films are not recommended to you. They are not treated as films that you watched recently."),
+        N_("These films are not recommended to you. They do not affect the other recommendations."),
         "seen_open",
         "visibility",
     ),

@@ -281,14 +281,14 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
 
 
 def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render "Surprise me", which loads the films of a random user. A popover asks before films are replaced."""
+    """Render the button that loads the films of a random user. A popover asks before films are replaced."""
 
     def fill() -> None:
         if user := session.random_user(dataset):
             session.load_user(user)
         browser.focus_on("surprise", "surprise-open")  # a popover, if it has replaced the button
 
-    label, icon = _("Surprise me"), "casino"
+    label, icon = _("Films of a random person"), "casino"
     help_text = _("Fill the list with the films of a random person in this data set.")
     if not films:
         button(label, "surprise", icon, fill, help=help_text)

@@ -48,7 +48,7 @@ def _show_status(key: tmdb.Key) -> None:
         text = _("TMDB is not answering at the moment. Posters will appear when it does.")
         st.warning(text, icon=":material/hourglass_empty:")
     else:
-        text = _("Posters are on.") if is_visitors_key else _("Posters are on, with the key of this server.")
+        text = _("Posters are on.") if is_visitors_key else _("Posters are on, using this server's key.")
         st.success(text, icon=":material/check:")
 
     def delete() -> None:

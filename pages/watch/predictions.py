@@ -286,11 +286,11 @@ def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
 
     causes = [label for name, label in labels.items() if has_films(filters=without_filter(name))]
     if has_films(unwanted=excluded_by_marks):
-        causes.append(_("From a list"))
+        causes.append(_("Use a list"))
     # label, callback, and what the callback changes in the request; the smallest change comes first
     resets: tuple[tuple[str, Callable[[], None], dict[str, Any]], ...] = (
         (_("Reset filters"), filters.reset, {"filters": list_kinds.adapt_filters(kind, Filters())}),
-        (_("Show all films"), choice.clear, {"unwanted": excluded_by_marks}),
+        (_("Stop using the list"), choice.clear, {"unwanted": excluded_by_marks}),
         (_(LIST_KINDS[list_kinds.TASTE]), _open_taste, {"filters": filters.selected()}),
         (_("Reset filters"), _reset_all, {"filters": Filters(), "unwanted": excluded_by_marks}),
     )

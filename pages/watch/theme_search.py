@@ -67,8 +67,8 @@ def panel(dataset_name: str) -> None:
         if not expander.open:
             return
         note = _(
-            "Describe what you would like to watch. You can also give a decade, for example. The search uses titles, "
-            "years, genres, languages, themes and people's tags."
+            "Describe what you would like to watch. You can also mention a decade, for example. The search uses "
+            "titles, years, genres, languages, themes and people's tags."
         )
         st.caption(note)
         text = st.text_input(
@@ -125,9 +125,7 @@ def _show_match(dataset: Dataset, match: ThemeMatch, key: str, other_keys: list[
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:
     """Show what the comparison of meanings lacks, and a button or command that provides it."""
-    st.caption(
-        _(MISSING_TEXTS[missing]) + " " + _("Until this is done, the search only finds the exact words that you type.")
-    )
+    st.caption(_(MISSING_TEXTS[missing]) + " " + _("For now, the search only finds the exact words that you type."))
     if missing is Missing.ENCODER and paths.is_public():
         errors.show_command(recsys_command("prepare", dataset_name))
     elif missing is Missing.ENCODER:

@@ -127,7 +127,7 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     if until is not None:
         keep &= np.asarray(events.timestamp) <= until
     if not keep.any():
-        text = "no user of {name} can be added to {train}; choose another data set"
+        text = "no person in {name} can be added to {train}; choose another data set"
         raise DataError(text, name=other.name, train=train.name)
     added = replace(events, item=item.astype(np.int32)).select(keep)
     tie_keys = random_sort_keys(added.user, added.item, TIES_SEED)

@@ -24,8 +24,9 @@ MIN_LIKED = 11  # liked items of a test user: up to 10 are given, and 1 is left 
 ORDERS_PER_USER = 3  # random orders of the liked items of each test user
 HIGHEST_STARS = 5  # of the scale of MovieLens
 OTHER_SCALE_RULE = N_(  # replaces the rule "users" of `evaluation.protocols`
-    "people of the test or validation part who rated at least 11 films with 80% of the highest rating or more"
+    "people in the test or validation part who rated at least 11 films with 80% of the highest rating or more"
 )
+FORMER_OTHER_SCALE_RULE = OTHER_SCALE_RULE.replace("people in", "people of")  # in older result files
 SECONDS_PER_DAY = 86_400
 
 
@@ -206,6 +207,6 @@ def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
                 keys = random_sort_keys(user_ids, movie_ids, seed)
                 orders.append(liked[np.argsort(keys, kind="stable")])
     if not orders:
-        text = "{name}: no held-out user likes at least {n} films; choose another protocol"
+        text = "{name}: no held-out person likes at least {n} films; choose another protocol"
         raise DataError(text, name=dataset.name, n=MIN_LIKED)
     return HeldOut(Queries([order[:-1] for order in orders]), np.array([order[-1] for order in orders]))

@@ -132,7 +132,7 @@ def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.r
 def _check_size(n_left: int, n: int) -> None:
     """Raise ProtocolError if fewer than n items can be sampled."""
     if n_left < n:
-        text = "for one user, only {n_left} films are left to sample {n} from; use --protocol full for this data"
+        text = "for one person, only {n_left} films are left to sample {n} from; use --protocol full for this data"
         raise ProtocolError(text, n_left=n_left, n=n)
 
 
@@ -244,8 +244,8 @@ TIME = Protocol(
         EXCLUDED: "films that the person watched before the cut",
     },
     splitting=BY_TIME,
-    retraining_reason="This protocol needs recommenders that were trained only on films watched before the date. With "
-    "other protocols, recommenders have learned from all films except the last ones.",
+    retraining_reason="This protocol needs recommenders that were trained only on films watched before the earlier of "
+    "its two dates. With other protocols, recommenders have learned from all films except the last ones.",
 )
 
 
@@ -263,7 +263,7 @@ def _short(n: int) -> Protocol:
     """Return the protocol in which a recommender gets the n newest items of each history, like a visitor's list."""
     return Protocol(
         f"short-{n}",
-        title="Latest film only" if n == 1 else f"{n} latest films",
+        title="Latest film only" if n == 1 else f"Latest {n} films",
         meaning=LATEST_FILM_MEANING if n == 1 else LATEST_FILMS_MEANING,
         rules=FULL.rules
         | {
@@ -282,13 +282,13 @@ FAVOURITE_MEANING = (
     "A fifth of the people are not in the training data, and half of these are tested. Recommenders get one film that "
     "such a person likes, as if a visitor had typed it. They must find the other films that the person likes. Here, HR "
     "is the number of these other films at the top of the list, divided by the highest possible number. NDCG also "
-    "counts their ranks."
+    "takes their ranks into account."
 )
 FAVOURITES_MEANING = (
     "A fifth of the people are not in the training data, and half of these are tested. Recommenders get a few films "
     "that such a person likes, in random order, as if a visitor had typed them. They must find the other films that "
     "the person likes. Here, HR is the number of these other films at the top of the list, divided by the highest "
-    "possible number. NDCG also counts their ranks."
+    "possible number. NDCG also takes their ranks into account."
 )
 
 
@@ -304,7 +304,7 @@ def _favourites(n: int) -> Protocol:
             "validation, and the others for training",
             "filter": LEAVE_ONE_OUT_RULES["filter"],
             "users": (
-                "people of the test or validation part who gave at least 11 films four stars or more; without "
+                "people in the test or validation part who gave at least 11 films four stars or more; without "
                 "stars, all films count as liked"
             ),
             "history": (
@@ -318,8 +318,8 @@ def _favourites(n: int) -> Protocol:
             "metrics": "HR@k is recall: the number of hidden films among the first k, divided by the highest possible "
             "number. NDCG@k is divided by its highest possible value. MRR uses the best-ranked hidden "
             "film. All are means over the random lists of a person",
-            "tags": "all tags of the data set, including tags by people of the test",
-            "settings": "tuned with leave-one-out validation, which includes histories of people of the test",
+            "tags": "all tags of the data set, including tags by people in the test",
+            "settings": "tuned with leave-one-out validation, which includes histories of people in the test",
             "ranked": "all films of the data set",
             EXCLUDED: "the liked films that are given",
         },

@@ -22,7 +22,7 @@ from typing_extensions import TypedDict
 from recsys import boards, errors, paths, progress, storage
 from recsys.boards import Document
 from recsys.data import own_data, prepared
-from recsys.data.split import LEAVE_ONE_OUT, OTHER_SCALE_RULE, Splitting
+from recsys.data.split import FORMER_OTHER_SCALE_RULE, LEAVE_ONE_OUT, OTHER_SCALE_RULE, Splitting
 from recsys.errors import Message, RecsysError, disk_errors, recsys_command, restore_command
 from recsys.evaluation import protocols
 from recsys.models import registry
@@ -207,7 +207,7 @@ def population_key(document: dict[str, Any]) -> str:
     settings = {name: rule for name, rule in rules.items() if not isinstance(rule, str)}
     if protocols.REPEATS in rules:
         settings[protocols.REPEATS] = True
-    if rules.get("users") == OTHER_SCALE_RULE:
+    if rules.get("users") in (OTHER_SCALE_RULE, FORMER_OTHER_SCALE_RULE):
         settings["other scale"] = True
     return json.dumps([document["fingerprint"], document["users"], settings], sort_keys=True)
 

@@ -122,7 +122,9 @@ def _inverse(gram: np.ndarray) -> np.ndarray:
     if not error_code:
         triangle, error_code = lapack.spotri(triangle, overwrite_c=True)
     if error_code:
-        raise DataError("EASE found no inverse: these counts are too large for its regularisation; increase it tenfold")
+        raise DataError(
+            "EASE found no inverse: these counts are too large for its regularization; increase this setting tenfold"
+        )
     inverse = triangle.T  # its lower triangle contains the result
     for start in range(0, len(inverse), BLOCK_ROWS):
         block = slice(start, start + BLOCK_ROWS)

@@ -34,7 +34,11 @@ CONTENT = "Content"
 FACTORISED_MARKOV = "Markov with factors"
 EMBEDDINGS = "Film embeddings"
 # title or family in older stored results → title or family today
-FORMER_TITLES = {"Pool": "Best guess", "Popular in the session": "Watched around the last two"}
+FORMER_TITLES = {
+    "Pool": "Best guess",
+    "Popular in the session": "Watched near the last two films",
+    "Watched around the last two": "Watched near the last two films",
+}
 FORMER_FAMILIES = {"Hybrid": MIXTURES, "No learning": SIMPLE}
 
 
@@ -238,7 +242,7 @@ ROWS = (
     Recommender("popular", "Most popular", SIMPLE, ".popular:Popular"),
     Recommender("markov-both", "Markov chain (both directions)", SIMPLE, MARKOV, settings={"both_directions": True}),
     Recommender(
-        "session-popular", "Watched around the last two", SIMPLE, ".popular:SessionPopular", "arXiv:1511.06939"
+        "session-popular", "Watched near the last two films", SIMPLE, ".popular:SessionPopular", "arXiv:1511.06939"
     ),
     Recommender("popular-recent", "Popular lately", SIMPLE, ".popular:PopularRecent"),
     Recommender("item-knn", "Item kNN", NEIGHBOURS, ".neighbours:ItemKnn", "doi:10.1145/963770.963776"),

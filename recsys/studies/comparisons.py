@@ -39,7 +39,7 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
         )
     rows.sort(key=lambda row: row[1])  # by the correlation
     (low_pair, low_tau, *_), (high_pair, high_tau, *_) = rows[0], rows[-1]
-    sizes = "; ".join(f"{protocols.title(name)}: {len(leaderboard)}" for name, leaderboard in leaderboards.items())
+    sizes = ", ".join(f"“{protocols.title(name)}” {len(leaderboard)}" for name, leaderboard in leaderboards.items())
     return {
         "title": "Do protocols agree?",
         "dataset": dataset,
@@ -50,7 +50,7 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
         "answer": f"{_quoted(low_pair)} agree least ({_signed(low_tau)}), {_quoted(high_pair)} most "
         f"({_signed(high_tau)}).",
         "how": f"{datasets.title(dataset)}: Kendall's τ of test NDCG@10 over the recommenders measured under both "
-        f"protocols; {sizes}.",
+        f"protocols; number of recommenders: {sizes}.",
         "columns": [
             {"name": "pair", "title": "Protocols"},
             {"name": "tau", "title": "Rank correlation (Kendall's τ)", "digits": 2},

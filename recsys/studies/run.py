@@ -28,9 +28,12 @@ POLL_SECONDS = 5.0  # between two attempts at a trial that another process is ru
 # Columns of the table of a study: name → title. "change" is the difference to the baseline, see `is_baseline`.
 LABEL_COLUMNS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}  # `setting`: see `Plan.setting_title`
 METRIC_COLUMNS = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}
-CHANGE_COLUMNS = {"change": "Difference", "change_low": "Difference from", "change_high": "Difference to"}
+CHANGE_COLUMNS = {"change": "Difference", "change_low": "Difference, lower end", "change_high": "Difference, upper end"}
 INTERVAL_NOTE = "“From” and “To” are the 95% confidence interval over people (bootstrap)"
-DIFFERENCE_NOTE = "a difference is measured against the recommender's row that has none, paired by person and seed"
+DIFFERENCE_NOTE = (
+    "differences are measured from the baseline, the row of the same recommender without a difference, paired by "
+    "person and seed"
+)
 COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS  # low, high: the ends of the 95% interval of `ndcg`
 Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
 

@@ -251,6 +251,6 @@ def test_without_different_stars_all_films_are_liked_and_too_few_of_them_are_an_
     assert {len(history) for history in by_user(whole).test.queries.histories} == {23}
     negative = replace(whole.interactions, rating=np.full_like(whole.interactions.rating, -2))
     assert {len(history) for history in by_user(replace(whole, interactions=negative)).test.queries.histories} == {23}
-    with pytest.raises(DataError, match="no held-out user likes at least 11 films"):
+    with pytest.raises(DataError, match="no held-out person likes at least 11 films"):
         by_user(toys.cycle(n_users=60, length=8))
     assert BY_USER(whole) is BY_USER(whole, 7)  # cached: the split does not depend on a seed

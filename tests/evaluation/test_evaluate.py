@@ -500,7 +500,7 @@ def test_names_that_nobody_has_are_answered_with_those_there_are():
 
 @pytest.mark.parametrize("protocol", list(PROTOCOLS))
 def test_users_of_one_item_each_end_in_a_sentence_under_every_protocol(protocol):
-    with pytest.raises(RecsysError, match=r"toy: (nobody|no held-out user) .*; choose a"):
+    with pytest.raises(RecsysError, match=r"toy: (nobody|no held-out person) .*; choose a"):
         evaluate("counts", toys.dataset([[0], [1], [2]], 3), protocol)
 
 

@@ -42,7 +42,7 @@ def test_the_best_ndcg_stands_first_and_a_single_seed_has_no_spread():
 def test_a_result_of_an_older_version_has_the_title_and_the_family_of_today():
     keep("session-popular", [[1]], title="Popular in the session", family="No learning")
     document = results.load("toy", "full", "session-popular")
-    assert (document["title"], document["family"]) == ("Watched around the last two", "Counting")
+    assert (document["title"], document["family"]) == ("Watched near the last two films", "Counting")
 
 
 @pytest.mark.parametrize("highest", [101, 255, 256, 65535, 65536, 10_000_000])
@@ -346,3 +346,5 @@ def test_results_with_another_rule_for_liked_films_are_not_compared():
     assert results.population_key(document) == results.population_key(document | {"protocol": {"users": "another"}})
     other_scale = document | {"protocol": {"users": OTHER_SCALE_RULE}}
     assert results.population_key(document) != results.population_key(other_scale)
+    older = "people of the test or validation part who rated at least 11 films with 80% of the highest rating or more"
+    assert results.population_key(document | {"protocol": {"users": older}}) == results.population_key(other_scale)

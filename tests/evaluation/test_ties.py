@@ -91,5 +91,5 @@ def test_recommenders_of_an_older_file_have_the_names_of_today():
     rows = [{"title": "Popular in the session", "family": "No learning"}, {"title": "Hybrid", "family": "Hybrid"}]
     storage.replace_file(paths.ties(paths.home(), "toy"), storage.sign_document({"recommenders": rows}))
     document = file_order.read("toy", pytest.fail)
-    assert [row["title"] for row in document["recommenders"]] == ["Watched around the last two", "Hybrid"]
+    assert [row["title"] for row in document["recommenders"]] == ["Watched near the last two films", "Hybrid"]
     assert [row["family"] for row in document["recommenders"]] == ["Counting", "Mixtures"]

@@ -109,7 +109,7 @@ def test_a_change_uses_the_seeds_of_both_points(small_cycle, outcomes):
     document = run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1, 2))
     assert [row[4] for row in document["rows"]] == [0.5, 1, 0.5]
     assert [row[-3:] for row in document["rows"]] == [[None] * 3, [0, 0, 0], [0.25, 0.25, 0.25]]
-    assert "row that has none, paired by person and seed" in document["how"]
+    assert "without a difference, paired by person and seed" in document["how"]
     del outcomes[(), 0]
     assert run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1, 2))["rows"][1][-3:] == [None] * 3
 

@@ -58,8 +58,8 @@ def open_tab(app, place):
 
 
 def test_only_a_history_is_said_to_begin_with_the_oldest_film(visit):
-    assert "Your films, oldest first" not in said(visit("compare", s="1-2-3"))
-    assert "Your films, oldest first" in said(visit("compare", s="1-2-3", order="true"))
+    assert "Your films, in the order you watched them" not in said(visit("compare", s="1-2-3"))
+    assert "Your films, in the order you watched them" in said(visit("compare", s="1-2-3", order="true"))
 
 
 def test_a_link_and_a_return_to_the_page_open_the_same_tab(visit):
@@ -73,7 +73,7 @@ def test_a_link_and_a_return_to_the_page_open_the_same_tab(visit):
 def test_without_films_the_page_offers_ready_made_lists(visit):
     app = visit("compare")
     assert "There is nothing to compare yet" in said(app)
-    app.button(key="take-Crime of the nineties").click().run()
+    app.button(key="take-Nineties crime films").click().run()
     assert lists(app)
 
 

@@ -231,7 +231,7 @@ def test_letters_of_published_figures_are_explained_where_they_stand(visit, meas
 
 def test_models_that_know_when_the_hidden_film_was_watched_stand_apart_and_last(visit, measured):
     before, _, after = page_board(visit("evaluation", data="ml-1m")).partition(
-        "Not comparable: these models know when the hidden film was watched"
+        "Not comparable: these recommenders know when the hidden film was watched"
     )
     assert "R+" not in before
     assert "HSTU-large (RecTools)" in after
@@ -483,7 +483,7 @@ def test_with_enough_people_the_page_says_how_much_of_the_order_changes(visit, h
             ranks = np.full((1, 200), 1 if variant == better else 5)
             results.write(result(variant, "ml-latest-sample", protocol, ranks), ranks)
     app = open_section(visit("evaluation"), "protocols")
-    assert "100% of all pairs of recommenders are in the opposite order to “All films”." in said(app)
+    assert "Compared with “All films”, 100% of all pairs of recommenders are in the opposite order." in said(app)
 
 
 def test_the_leaderboard_and_the_head_to_head_give_one_verdict(visit, home):

@@ -48,7 +48,7 @@ def test_an_only_film_is_compared_with_a_newcomer_and_an_empty_list_says_so(show
         show(s="3", item=3)
     )
     app = show(item=3)
-    assert "Your list is empty, so BERT4Rec recommends this film to everyone with an empty list." in said(app)
+    assert "Your list is empty. BERT4Rec recommends this film to everyone with an empty list." in said(app)
     assert not app.html
 
 
@@ -90,7 +90,7 @@ def test_bars_share_one_scale_and_words_say_what_they_mean():
     assert 'class="nr-up" style="width:66.7%"' in html
     assert 'class="nr-down" style="width:33.3%"' in html
     assert "--nr-zero:33.3%" in html
-    assert "counts for it: 1.2% without it" in html
+    assert "counts in its favour: 1.2% without it" in html
     assert "counts against it: ruled out without it" in html
     assert "<script" not in html
 
@@ -101,7 +101,7 @@ def test_percentages_get_the_digits_that_show_a_difference(without, digits):
     (before,) = re.findall(
         r"at ([\d.]+%)", explanation.rank_text(found.rank_position, "M", explanation.extra_digits(found))
     )
-    (after,) = re.findall(r"counts for it: ([\d.]+%) without it", explanation.influence_bars(found, ["A"]))
+    (after,) = re.findall(r"counts in its favour: ([\d.]+%) without it", explanation.influence_bars(found, ["A"]))
     assert before != after
     assert float(before[:-1]) > float(after[:-1])
 
@@ -111,7 +111,7 @@ def test_a_difference_that_no_digit_shows_is_said_to_be_invisible():
     found = Explanation(9, RankPosition(4, 30, 0.022), (same,), 1)
     assert explanation.extra_digits(found) == 0
     assert "makes no visible difference" in explanation.influence_bars(found, ["A"])
-    assert "counts for it" not in explanation.influence_bars(found, ["A"])
+    assert "counts in its favour" not in explanation.influence_bars(found, ["A"])
 
 
 def test_a_long_list_shows_eight_bars_and_says_how_many_films_were_weighed():

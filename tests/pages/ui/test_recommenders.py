@@ -156,7 +156,7 @@ def test_one_that_needs_no_training_is_fitted_when_it_is_chosen(visit, at_leisur
 
 def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, at_leisure, slow):
     app = choose(visit(s="1-2-3"), "markov")
-    assert "{model} has not been prepared for {data} yet. This is done once.".format(
+    assert "{model} has not been prepared for {data} yet. Preparation is only needed once.".format(
         model="Markov chain", data="MovieLens latest (sample)"
     ) in said(app)
     assert "Most popular" in said(app)  # meanwhile
@@ -172,7 +172,7 @@ def test_one_that_takes_longer_is_fitted_by_a_button_that_says_how_long(visit, a
 def test_one_that_takes_more_than_a_minute_shows_the_command(visit, monkeypatch):
     monkeypatch.setattr(recommenders, "fit_seconds", lambda name, dataset: 61.0)
     app = choose(visit(s="1-2-3"), "ease")
-    assert "{model} has not been prepared for {data} yet. This takes more than a minute.".format(
+    assert "{model} has not been prepared for {data} yet. Preparing it takes more than a minute.".format(
         model="EASE", data="MovieLens latest (sample)"
     ) in said(app)
     assert recsys_command("train", "ease", "--dataset", DATA) in said(app)
@@ -422,7 +422,7 @@ def test_visitors_of_a_public_server_start_no_fit_that_takes_long(visit, monkeyp
     monkeypatch.setenv(paths.PUBLIC, "1")
     monkeypatch.setattr(recommenders, "fit_seconds", lambda name, dataset: seconds)
     app = choose(visit(s="1-2"), "ease")
-    assert "{model} has not been prepared for {data} yet. This is done once.".format(
+    assert "{model} has not been prepared for {data} yet. Preparation is only needed once.".format(
         model="EASE", data=cache.dataset_title(DATA)
     ) in said(app)
     assert "The administrator of this server can run:" in said(app)

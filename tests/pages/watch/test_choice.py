@@ -47,8 +47,8 @@ def test_undo_brings_the_list_back(visit):
 
 def test_a_list_of_films_with_too_few_ratings_leaves_none_and_the_page_names_its_button(visit):
     app = choose(visit(s="1-2-3"), world.RARE)
-    assert "Change one of these: From a list." in said(app)
-    assert app.button(key="reset-here").label == "Show all films"
+    assert "Change one of these: Use a list." in said(app)
+    assert app.button(key="reset-here").label == "Stop using the list"
 
 
 def test_titles_that_were_not_found_are_only_named_with_their_list(visit):

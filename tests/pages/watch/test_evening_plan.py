@@ -76,7 +76,7 @@ def test_another_list_gets_an_evening_of_its_own(show):
 def test_when_films_run_out_the_evening_says_so(show):
     for n, text in ((28, "Only 2 films are left"), (29, "Only 1 film is left"), (30, "There are no films left")):
         app = show(s="-".join(str(film + 1) for film in range(n)))
-        assert f"{text} to plan." in said(app)
+        assert f"{text} for the plan." in said(app)
     assert app.button(key="plan-add").disabled
 
 

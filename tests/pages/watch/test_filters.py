@@ -120,7 +120,7 @@ def test_filters_last_over_a_change_of_page_and_of_data(visit):
     app.switch_page("2_compare.py").run().switch_page("1_watch_next.py").run()
     assert app.session_state.filters == asked
     app.selectbox(key="chosen_data").set_value("ml-latest-small").run()
-    assert "Change one of these: Made between." in said(app)
+    assert "Change one of these: Released between." in said(app)
     assert not opened(app).exception  # although this set has no film of the years that are asked for
 
 
@@ -151,15 +151,15 @@ def by_popularity(monkeypatch):
 @pytest.mark.parametrize(
     ("query", "causes", "label", "n_films"),
     [
-        ({"from": "1-2"}, "From a list", "Show all films", 10),  # both are watched
-        ({"from": "31"}, "From a list", "Show all films", 10),  # BERT4Rec has no film with too few ratings
-        ({"from": POPULAR, "years": "2000-2000"}, "Made between, From a list", "Reset filters", 1),
-        ({"from": POPULAR, "kind": "gems"}, "Hidden gems, From a list", "Show all films", 10),
+        ({"from": "1-2"}, "Use a list", "Stop using the list", 10),  # both are watched
+        ({"from": "31"}, "Use a list", "Stop using the list", 10),  # BERT4Rec has no film with too few ratings
+        ({"from": POPULAR, "years": "2000-2000"}, "Released between, Use a list", "Reset filters", 1),
+        ({"from": POPULAR, "kind": "gems"}, "Hidden gems, Use a list", "Stop using the list", 10),
         ({"not": ALL_BUT_POPULAR, "kind": "gems"}, "Hidden gems", "To your taste", 1),
         (
             {"from": POPULAR, "kind": "gems", "known": "hidden-gems"},
-            "How well known, From a list",
-            "Show all films",
+            "How well known, Use a list",
+            "Stop using the list",
             10,
         ),
         ({"from": "1-2", "years": "1800-1801"}, None, "Reset filters", 10),

@@ -39,7 +39,7 @@ def test_a_model_that_reads_descriptions_needs_nobody_to_stand_in(visit, monkeyp
 
 def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     app = visit()
-    assert app.button(key="surprise").label == "Surprise me"
+    assert app.button(key="surprise").label == "Films of a random person"
     app.button(key="surprise").click().run()
     drawn = watched(app)
     assert drawn

@@ -95,5 +95,5 @@ def test_the_key_of_the_machine_is_used_and_cannot_be_forgotten_by_a_visitor(tmd
     app = settings()
     app.run()
     assert json.loads(app.json[0].value) == {"0": "https://images/p.jpg"}
-    assert app.success[0].value == "Posters are on, with the key of this server."
+    assert app.success[0].value == "Posters are on, using this server's key."
     assert not app.button
