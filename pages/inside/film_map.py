@@ -193,8 +193,8 @@ def show_map(
     st.caption(" ".join(map_notes(film_map, len(visible_films))))
     if colour == "genre":
         text = _(
-            "A film with several genres has the colour of its rarest genre. Genres of fewer than 5% of the films are "
-            "not used."
+            "A film with several genres counts for the rarest genre that at least 5% of the films have. The seven "
+            "genres with the most films have a colour. All other films are “Other genres”."
         )
         st.caption(text)
 

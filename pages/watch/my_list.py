@@ -87,17 +87,12 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
     # a content model has infrequent films as items, so it needs no substitutes
     model_dataset = recommended.predictor.dataset if recommended else dataset
+    reads_descriptions = recommended is not None and recommended.predictor.model.reads_infrequent_films
     with st.container(key="sequence", gap="xsmall"):
         start = (page - 1) * FILMS_PER_PAGE
         for position, number in enumerate(films[start : start + FILMS_PER_PAGE], start):
             film = dataset.catalog.films[number]
-            note = watch_note(film)
-            if substitute := substitutes.label(model_dataset, number):
-                text = _("Too few ratings, so {films} is used instead.", films=substitute)
-                reads_description = recommended is not None and recommended.predictor.model.reads_infrequent_films
-                if reads_description and len(films) > 1 and not substitutes.has_similar_item(model_dataset, number):
-                    text = _("Too few ratings, so only its genres, tags and themes are used.")
-                note += " " + text
+            note = f"{watch_note(film)} {substitute_note(model_dataset, films, position, reads_descriptions)}"
             _film_row(films, position, film, note.strip())
 
 
@@ -115,6 +110,23 @@ def watch_note(film: Film) -> str:
     if stars and stars % 1:  # `_stars` shows only whole stars
         notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
     return " ".join(notes)
+
+
+def substitute_note(dataset: Dataset, films: tuple[int, ...], position: int, reads_descriptions: bool) -> str:
+    """Return what the recommender uses in place of an infrequent film, "" for an item.
+
+    Args:
+        dataset: The data set of the recommender.
+        films: The visitor's list.
+        position: Position of the film in the list.
+        reads_descriptions: Whether the recommender also reads infrequent films, see `substitutes.films_to_keep`.
+    """
+    substitute = substitutes.label(dataset, films[position])
+    if not substitute:
+        return ""
+    if reads_descriptions and not substitutes.films_to_keep(dataset, films)[position]:
+        return _("Too few ratings, so only its genres, tags and themes are used.")
+    return _("Too few ratings, so {films} is used instead.", films=substitute)
 
 
 def _order_toggle(films: tuple[int, ...]) -> None:

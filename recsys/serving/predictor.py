@@ -81,7 +81,7 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
     else:
         model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_split(dataset.name))
         if isinstance(model, VisitorPool):
-            model.all_films = substitutes.AllFilms(dataset)
+            model.all_films = substitutes.AllDatasetFilms(dataset)
     if not checkpoint:  # `load_or_fit` may have written it
         checkpoint = _checkpoint_version(name, dataset.name)
     return Predictor(dataset, recommender, model, _key(name, dataset, checkpoint, dataset.catalog.details.version))

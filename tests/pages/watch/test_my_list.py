@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import datetime
 from html import unescape
 
@@ -6,7 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import recommenders
 from pages.ui.visitor import ListState
+from pages.watch import my_list
 from recsys.data import film_tables
+from recsys.data.dataset import Catalog
 from recsys.data.download import DownloadError
 from recsys.serving import history, substitutes, themes
 from recsys.serving.history_import import WatchedFilm
@@ -35,6 +38,24 @@ def test_a_model_that_reads_descriptions_needs_nobody_to_stand_in(visit, monkeyp
     app.selectbox(key="model").set_value("content-tfidf").run()
     assert not app.exception
     assert "Too few ratings" not in app.container(key="sequence").html[1].value
+
+
+def test_the_note_says_which_films_only_have_their_description_read(monkeypatch):
+    frequent, (first, second) = 0, (len(world.TITLES), len(world.TITLES) + 1)
+    infrequent = world.films([world.RARE, "Rarer Bird (1998)"], RARE)
+    data = replace(world.build(), catalog=Catalog(world.build().catalog.movies, infrequent))
+    unlike = substitutes.Substitute(frequent, substitutes.MIN_SIMILARITY - 0.01)
+    monkeypatch.setattr(substitutes, "_most_similar", lambda dataset, number: unlike)
+    instead = f"Too few ratings, so {world.TITLES[frequent]} is used instead."
+    described = "Too few ratings, so only its genres, tags and themes are used."
+    for films, reads_descriptions, notes in (
+        ((frequent, first), True, ["", described]),
+        ((frequent, first), False, ["", instead]),
+        ((first,), True, [instead]),
+        ((first, second), True, [instead, instead]),  # no film has a similar item, so all are replaced
+    ):
+        shown = [my_list.substitute_note(data, films, row, reads_descriptions) for row in range(len(films))]
+        assert shown == notes
 
 
 def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
