@@ -24,7 +24,7 @@ EVALUATED_FIRST = ("popular", "item-knn")  # they are fast, so that results appe
 def show(view: EvaluationView) -> None:
     """Show the button that evaluates recommenders, and a comparison with the most popular films.
 
-    There is no button for a protocol that is not the default of the data set, and on a public server.
+    The button is shown only for the default protocol of the data set, and not on a public server.
     """
     if view.protocol == datasets.serving_split(view.dataset).protocol and not paths.is_public():
         show_button(view.dataset, view.protocol, view.board["variant"].tolist())
