@@ -150,7 +150,7 @@ def read_link() -> None:
     try:
         if link:
             st.session_state.other = group.list_from_link(link)
-            st.session_state.other_in_watch_order = session.is_link_to_history(link)
+            st.session_state.other_in_watch_order = session.is_link_to_ordered_list(link)
         visitor().flash.pop("other_link", None)
     except RecsysError as error:
         visitor().flash["other_link"] = error

@@ -35,7 +35,7 @@ class ListState:
     # not yet converted to film numbers by `session.convert_pending`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # one of LISTS → movie ids of a URL
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # one of LISTS → titles of films
-    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → viewings of the film
+    watched_by_key: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → viewings of the film
 
     @property
     def excluded(self) -> tuple[int, ...]:

@@ -195,10 +195,10 @@ def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
 
     The list is a history if most films have a date.
     """
-    watch_dates = {session.film_key(dataset.catalog.films[film.film]): film for film in watched}
+    watched_by_key = {session.film_key(dataset.catalog.films[film.film]): film for film in watched}
     has_known_order = sum(film.last_date is not None for film in watched) > len(watched) / 2
-    session.start_list([film.film for film in watched], has_known_order, watch_dates)
-    stars = {key: film.stars for key, film in watch_dates.items() if film.stars is not None}
+    session.start_list([film.film for film in watched], has_known_order, watched_by_key)
+    stars = {key: film.stars for key, film in watched_by_key.items() if film.stars is not None}
     visitor().ratings = visitor().ratings | stars  # a new dict, because `undo` restores the old one
     if stars:
         st.session_state.rate_by = "stars"

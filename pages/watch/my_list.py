@@ -98,7 +98,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
 
 def watch_note(film: Film) -> str:
     """Return sentences about the watch dates and half stars of a film of an imported history, or ""."""
-    watched = visitor().current.watch_dates.get(session.film_key(film))
+    watched = visitor().current.watched_by_key.get(session.film_key(film))
     notes = []
     if watched and watched.is_dated and watched.last_date:
         n, day = watched.n_viewings, import_dialog.format_day(watched.last_date)

@@ -74,7 +74,7 @@ def recommend(
             notes = [f"no {data.noun}s given, so these are the recommendations for a new user"]
         loaded_predictor = predictor.load(model, data, report)
         if out:
-            lists = users.recommend_for_all(loaded_predictor, k, filters, report)
+            lists = users.recommend_for_users(loaded_predictor, k, filters, report)
             try:
                 users.write_table(lists, out)
             except OSError as error:

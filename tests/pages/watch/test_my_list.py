@@ -76,18 +76,18 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
 def test_the_date_of_an_import_is_shown(visit):
     app = visit(s="1")
     dates = {world.TITLES[0]: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None)}
-    app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
+    app.session_state.visitor.current = ListState(films=(0,), watched_by_key=dates)
     assert "Watched on 2 January 2024." in app.run().container(key="sequence").html[0].value
 
 
 def test_a_random_user_has_no_watch_dates_of_an_imported_history_and_undo_restores_them(visit):
     app = visit(s="1")
     dates = {title: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None) for title in world.TITLES}
-    app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
+    app.session_state.visitor.current = ListState(films=(0,), watched_by_key=dates)
     open_part(app, "surprise-open").button(key="surprise").click().run()
-    assert app.session_state.visitor.current.watch_dates == {}
+    assert app.session_state.visitor.current.watched_by_key == {}
     app.button(key="undo").click().run()
-    assert app.session_state.visitor.current.watch_dates == dates
+    assert app.session_state.visitor.current.watched_by_key == dates
 
 
 def test_the_films_of_a_person_are_taken_by_number_and_undo_brings_ones_own_back(visit):

@@ -90,7 +90,7 @@ def test_what_is_looked_at_most_comes_first_and_the_mask_is_no_film():
 def test_by_distance_is_the_mean_over_those_whose_history_reaches_so_far(monkeypatch):
     shares = {1: known(0, 0, 0.8, 0.2), 2: known(0.6, 0.1, 0.2, 0.1)}
     short = replace(shares[1], weights=shares[1].weights[:, :, 1:, 1:], is_film=np.array([True, True, False]))
-    monkeypatch.setattr(attending, "attention", lambda _, history: short if history[0] == 1 else shares[2])
+    monkeypatch.setattr(attending, "read_attention", lambda _, history: short if history[0] == 1 else shares[2])
     found = attention_by_distance(None, [np.array([1]), np.array([2])]).table()
     assert found["distance"].tolist() == [1, 2, 3]
     assert found["people"].tolist() == [2, 2, 1]
