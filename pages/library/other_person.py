@@ -42,7 +42,7 @@ def resolve_films(dataset: Dataset) -> tuple[int, ...]:
     notices = [localize(message) for message in messages]
     if source != dataset.name:
         index = cache.title_index(dataset.name)
-        results = [index.exact(catalog.films[number].label) for number in numbers]
+        results = [index.find_exact(catalog.films[number].label) for number in numbers]
         matches = [result.number for result in results if result]
         if n_missing := len(numbers) - len(matches):
             text = ngettext(

@@ -29,7 +29,7 @@ from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message
 from recsys.serving import history
-from recsys.serving.history_import import WatchedFilm
+from recsys.serving.history_review import WatchedFilm
 from recsys.serving.predictor import Predictor, for_unordered_list
 from recsys.serving.recommend import Ratings
 
@@ -184,7 +184,7 @@ def _convert_pending_titles(dataset: Dataset) -> None:
     """Convert the pending titles to film numbers. A notice counts the films of the list that the data set lacks."""
     index, n_missing, n_titles = cache.title_index(dataset.name), 0, 0
     for name, titles in visitor().current.pending_titles.items():
-        films = [film for film in map(index.exact, titles) if film]
+        films = [film for film in map(index.find_exact, titles) if film]
         _change_current(**{name: tuple(dict.fromkeys(film.number for film in films))})  # each film once
         if name == "films":
             n_titles, n_missing = len(titles), len(titles) - len(films)
@@ -417,7 +417,7 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
     catalog_films, index = cache.dataset(name).catalog.films, cache.title_index(name)
     n_films = Counter(film.label for film in catalog_films)
     duplicates = [film for film in catalog_films if n_films[film.label] > 1]
-    most_popular = {label: index.exact(label) for label in {film.label for film in duplicates}}
+    most_popular = {label: index.find_exact(label) for label in {film.label for film in duplicates}}
     keys: dict[int, str] = {}
     for film in duplicates:
         best = most_popular[film.label]

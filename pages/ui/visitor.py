@@ -9,7 +9,7 @@ import streamlit as st
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message, RecsysError
 from recsys.serving.history import UserHistory
-from recsys.serving.history_import import WatchedFilm
+from recsys.serving.history_review import WatchedFilm
 
 # names of fields of `ListState`
 LATER = "later"

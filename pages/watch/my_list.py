@@ -28,7 +28,7 @@ FILMS_PER_PAGE = 12
 def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
     """Render the search box, the visitor's films, and the tools, which can share the films and the recommendations."""
     st.header(_("Your films"), help=_("Your favourites in any order, or the films you watched, the latest one last."))
-    _search(dataset.name)
+    _show_search(dataset.name)
     theme_search.panel(dataset.name)
     ui_page.show_notices()
     user = visitor().current.user
@@ -38,12 +38,12 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
         with st.container(key="jump"):  # only in narrow windows, where the recommendations are below the films
             st.markdown(f"[{_('See the recommendations')}](#{ANCHOR})")
         _show_films(dataset, films, recommended)
-        _order_toggle(films)
+        _show_order_toggle(films)
     else:
         st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random person."))
         if dataset.noun == "film":
             import_dialog.offer_saved_history(dataset)
-    _tools(dataset, films, recommended)
+    _show_tools(dataset, films, recommended)
     _note_shortened_link(dataset, films)
     saved_history.save_requested()
     if not films:
@@ -51,7 +51,7 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
 
 
 @st.fragment
-def _search(dataset_name: str) -> None:
+def _show_search(dataset_name: str) -> None:
     """Render the search box. While the visitor types, only this fragment runs again."""
     hint = _("To add several films at once, click “Import your history” and paste their titles.")
     film_search.search_box(
@@ -93,7 +93,7 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
         for position, number in enumerate(films[start : start + FILMS_PER_PAGE], start):
             film = dataset.catalog.films[number]
             note = f"{watch_note(film)} {substitute_note(model_dataset, films, position, reads_descriptions)}"
-            _film_row(films, position, film, note.strip())
+            _show_film_row(films, position, film, note.strip())
 
 
 def watch_note(film: Film) -> str:
@@ -107,7 +107,7 @@ def watch_note(film: Film) -> str:
     elif watched and watched.n_viewings > 1:
         notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.n_viewings))
     stars = session.rating(film)
-    if stars and stars % 1:  # `_stars` shows only whole stars
+    if stars and stars % 1:  # `_show_stars` shows only whole stars
         notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
     return " ".join(notes)
 
@@ -129,7 +129,7 @@ def substitute_note(dataset: Dataset, films: tuple[int, ...], position: int, rea
     return _("Too few ratings, so {films} is used instead.", films=substitute)
 
 
-def _order_toggle(films: tuple[int, ...]) -> None:
+def _show_order_toggle(films: tuple[int, ...]) -> None:
     """Render a switch between favourites and a history, unless there is only one film."""
     if len(films) > 1:
         state = st.session_state
@@ -145,7 +145,7 @@ def _order_toggle(films: tuple[int, ...]) -> None:
         st.toggle(_("In the order I watched them"), key="in_watch_order", help=help_text, on_change=store)
 
 
-def _film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> None:
+def _show_film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> None:
     """Render a film of the list with its rating and the buttons that move or remove it.
 
     The latest film of a history has a tag.
@@ -158,17 +158,17 @@ def _film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> N
         if st.session_state.get("rate_by") == "stars":
             with st.container(gap=None):
                 st.html(html)
-                _stars(film)
+                _show_stars(film)
         else:
             st.html(html)
-            _thumbs(film)
+            _show_thumbs(film)
         up, down = _("Move {film} up", film=name), _("Move {film} down", film=name)
-        _icon_button(up, f"up-{movie_id}", "arrow_upward", _move, number, -1, disabled=position == 0)
-        _icon_button(down, f"down-{movie_id}", "arrow_downward", _move, number, 1, disabled=is_last)
-        _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, number)
+        _show_icon_button(up, f"up-{movie_id}", "arrow_upward", _move, number, -1, disabled=position == 0)
+        _show_icon_button(down, f"down-{movie_id}", "arrow_downward", _move, number, 1, disabled=is_last)
+        _show_icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, number)
 
 
-def _icon_button(
+def _show_icon_button(
     label: str, key: str, icon: str, on_click: Callable[..., object], *args: Any, type: str = "tertiary", **options: Any
 ) -> None:
     """Render a button that shows only an icon. The style hides a label in *…*, which screen readers read."""
@@ -189,8 +189,8 @@ def _remove(number: int) -> None:
     position = films.index(number) if number in films else len(films)
     session.remove_film(number)
     remaining = visitor().current.films
-    next_films = remaining[position : position + 1] or remaining[-1:]
-    browser.focus_on(*(f"remove-{_movie_id(film)}" for film in next_films), "search")
+    next_numbers = remaining[position : position + 1] or remaining[-1:]
+    browser.focus_on(*(f"remove-{_movie_id(next_number)}" for next_number in next_numbers), "search")
 
 
 def _movie_id(number: int) -> int:
@@ -198,13 +198,13 @@ def _movie_id(number: int) -> int:
     return cache.dataset(visitor().current.dataset).catalog.films[number].movie_id
 
 
-def _thumbs(film: Film) -> None:
+def _show_thumbs(film: Film) -> None:
     """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
     stars, name = session.rating(film), format.escape_markdown(film.label)
     is_liked = stars is not None and stars >= MIN_LIKED_STARS
     is_disliked = stars is not None and not is_liked
-    like = _("Remove your thumbs up for {film}", film=name) if is_liked else _("I liked {film}", film=name)
-    dislike = (
+    like_label = _("Remove your thumbs up for {film}", film=name) if is_liked else _("I liked {film}", film=name)
+    dislike_label = (
         _("Remove your thumbs down for {film}", film=name) if is_disliked else _("I did not like {film}", film=name)
     )
 
@@ -213,15 +213,15 @@ def _thumbs(film: Film) -> None:
         browser.focus_on(key)
 
     for label, kind, icon, stars_of_button, is_given in (
-        (like, "like", "thumb_up", LIKED_STARS, is_liked),
-        (dislike, "dislike", "thumb_down", DISLIKED_STARS, is_disliked),
+        (like_label, "like", "thumb_up", LIKED_STARS, is_liked),
+        (dislike_label, "dislike", "thumb_down", DISLIKED_STARS, is_disliked),
     ):
         key = f"{kind}-{film.movie_id}"
         new_stars = None if is_given else stars_of_button  # a second click removes the rating
-        _icon_button(label, key, icon, rate, new_stars, key, type="primary" if is_given else "tertiary")
+        _show_icon_button(label, key, icon, rate, new_stars, key, type="primary" if is_given else "tertiary")
 
 
-def _stars(film: Film) -> None:
+def _show_stars(film: Film) -> None:
     """Render the rating as five stars. Half stars are rounded up."""
     key, stars = f"stars-{film.movie_id}", session.rating(film)
     # the value of `st.feedback` is the number of stars minus 1
@@ -246,7 +246,7 @@ def _note_shortened_link(dataset: Dataset, films: tuple[int, ...]) -> None:
         st.caption(text)
 
 
-def _tools(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+def _show_tools(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
     """Render the buttons and popovers below the list. When a click disables a button, the focus moves to another."""
 
     def undo() -> None:
@@ -263,10 +263,10 @@ def _tools(dataset: Dataset, films: tuple[int, ...], recommended: Recommendation
             button(_("Clear"), "clear", "delete_sweep", clear, disabled=not films)
             share.popover(dataset, films, recommended)
         if films:
-            _ratings_popover(recommended)
+            _show_ratings_popover(recommended)
         if dataset.noun == "film":  # import files are from film services
             import_dialog.open_button(dataset)
-        _random_user(dataset, films)
+        _show_random_user_button(dataset, films)
         input_help = ngettext(
             "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
             "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
@@ -277,7 +277,7 @@ def _tools(dataset: Dataset, films: tuple[int, ...], recommended: Recommendation
         ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)
 
 
-def _ratings_popover(recommended: RecommendationList | None) -> None:
+def _show_ratings_popover(recommended: RecommendationList | None) -> None:
     """Render the choice between thumbs and stars, a note on the effect of ratings, and a button that deletes them."""
     panel = ui_page.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
@@ -292,13 +292,13 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
                 button(_("Clear all ratings"), "ratings-forget", "restart_alt", session.clear_ratings)
 
 
-def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
+def _show_random_user_button(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render "Surprise me", which loads the films of a random user. A popover asks before films are replaced."""
 
     def fill() -> None:
         if user := session.random_user(dataset):
             session.load_user(user)
-        browser.focus_on("surprise", "surprise-open")  # a popover, if it has replaced the button
+        browser.focus_on("surprise", "surprise-open")  # if the list was empty, the popover has replaced the button
 
     label, icon = _("Surprise me"), "casino"
     help_text = _("Fill the list with the films of a random person in this data set.")

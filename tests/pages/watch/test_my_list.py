@@ -12,7 +12,7 @@ from recsys.data import film_tables
 from recsys.data.dataset import Catalog
 from recsys.data.download import DownloadError
 from recsys.serving import history, substitutes, themes
-from recsys.serving.history_import import WatchedFilm
+from recsys.serving.history_review import WatchedFilm
 from recsys.text import encoder
 from tests.pages import world
 from tests.pages.panel import open_part
