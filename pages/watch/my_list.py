@@ -16,7 +16,7 @@ from pages.ui.i18n import _, ngettext
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import import_dialog, saved_history, share, theme_search
-from pages.watch.predictions import ANCHOR, RATINGS_NOTE, RecommendationList
+from pages.watch.recommendations import ANCHOR, RATINGS_NOTE, RecommendationList
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import history, substitutes
 from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, MIN_LIKED_STARS
@@ -25,7 +25,7 @@ from recsys.serving.search.search import SearchResult
 FILMS_PER_PAGE = 12
 
 
-def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+def show(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
     """Render the search box, the visitor's films, and the tools, which can share the films and the recommendations."""
     st.header(_("Your films"), help=_("Your favourites in any order, or the films you watched, the latest one last."))
     _show_search(dataset.name)
@@ -37,13 +37,13 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
     if films:
         with st.container(key="jump"):  # only in narrow windows, where the recommendations are below the films
             st.markdown(f"[{_('See the recommendations')}](#{ANCHOR})")
-        _show_films(dataset, films, recommended)
+        _show_films(dataset, films, recommendation_list)
         _show_order_toggle(films)
     else:
         st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random person."))
         if dataset.noun == "film":
             import_dialog.offer_saved_history(dataset)
-    _show_tools(dataset, films, recommended)
+    _show_tools(dataset, films, recommendation_list)
     _note_shortened_link(dataset, films)
     saved_history.save_requested()
     if not films:
@@ -81,13 +81,13 @@ def _add(number: int) -> None:
     st.rerun()  # the whole page, not only the fragment
 
 
-def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+def _show_films(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
     """Render the films in their order. A long list has pages and opens at its end."""
     n_pages = math.ceil(len(films) / FILMS_PER_PAGE)
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
     # a content model has infrequent films as items, so it needs no substitutes
-    model_dataset = recommended.predictor.dataset if recommended else dataset
-    reads_descriptions = recommended is not None and recommended.predictor.model.reads_infrequent_films
+    model_dataset = recommendation_list.predictor.dataset if recommendation_list else dataset
+    reads_descriptions = recommendation_list is not None and recommendation_list.predictor.model.reads_infrequent_films
     with st.container(key="sequence", gap="xsmall"):
         start = (page - 1) * FILMS_PER_PAGE
         for position, number in enumerate(films[start : start + FILMS_PER_PAGE], start):
@@ -246,7 +246,7 @@ def _note_shortened_link(dataset: Dataset, films: tuple[int, ...]) -> None:
         st.caption(text)
 
 
-def _show_tools(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+def _show_tools(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
     """Render the buttons and popovers below the list. When a click disables a button, the focus moves to another."""
 
     def undo() -> None:
@@ -261,9 +261,9 @@ def _show_tools(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
         if films or visitor().undo_stack:
             button(_("Undo"), "undo", "undo", undo, disabled=not visitor().undo_stack)
             button(_("Clear"), "clear", "delete_sweep", clear, disabled=not films)
-            share.popover(dataset, films, recommended)
+            share.popover(dataset, films, recommendation_list)
         if films:
-            _show_ratings_popover(recommended)
+            _show_ratings_popover(recommendation_list)
         if dataset.noun == "film":  # import files are from film services
             import_dialog.open_button(dataset)
         _show_random_user_button(dataset, films)
@@ -277,7 +277,7 @@ def _show_tools(dataset: Dataset, films: tuple[int, ...], recommended: Recommend
         ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)
 
 
-def _show_ratings_popover(recommended: RecommendationList | None) -> None:
+def _show_ratings_popover(recommendation_list: RecommendationList | None) -> None:
     """Render the choice between thumbs and stars, a note on the effect of ratings, and a button that deletes them."""
     panel = ui_page.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
@@ -286,7 +286,7 @@ def _show_ratings_popover(recommended: RecommendationList | None) -> None:
     with panel, ui_page.popover_content("ratings-open"):
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
-        if recommended:
+        if recommendation_list:
             st.caption(_(RATINGS_NOTE))
             if visitor().ratings:
                 button(_("Clear all ratings"), "ratings-forget", "restart_alt", session.clear_ratings)
