@@ -88,7 +88,10 @@ def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
 
 
 def _start(dataset: str, protocol: str, names: list[str]) -> None:
-    """Start a task that evaluates the recommenders in order. A RecsysError of one does not stop the others."""
+    """Start a task that evaluates the recommenders in order.
+
+    A RecsysError of one does not stop the others. If all fail, the first error is shown.
+    """
     try:
         data = cache.dataset(dataset)
     except DataError:  # the data set was deleted, and the page shows the error

@@ -44,7 +44,7 @@ def test_films_come_in_the_order_of_watching_and_those_without_a_date_first():
         line(day=5), line("Alien", day=3), line("Old"), line("Logged", logged=datetime(2024, 1, 4)),
     ))  # fmt: skip
     films = combine_entries([(heat, 1), (alien, 2), (old, 3), (logged, 4)])
-    assert [one.film for one in films] == [3, 2, 4, 1]
+    assert [one.number for one in films] == [3, 2, 4, 1]
     assert [one.is_dated for one in films] == [False, True, False, True]
 
 
