@@ -15,10 +15,9 @@ from pages.ui.widgets import button, segmented_control, translated
 from pages.watch import filter_list, filters, list_kinds, marked_films, posters
 from pages.watch.filters import FILTER_LABELS
 from recsys.data.dataset import Dataset
-from recsys.models.common_trait import CommonTrait
 from recsys.serving.export import film_links
 from recsys.serving.filters import Filters
-from recsys.serving.predictor import Predictor
+from recsys.serving.predictor import CommonTrait, Predictor
 from recsys.serving.recommend import Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, multiples of the average are shown: small percentages are hard to compare
