@@ -35,7 +35,7 @@ class Worker:
 
     def write(self, part: range) -> int:
         """Write the lists of a part, and return its number of users."""
-        table = users.recommend_for_all(self.predictor, self.k, Filters(), rows=part)
+        table = users.recommend_for_users(self.predictor, self.k, Filters(), rows=part)
         users.write_table(table, part_path(self.folder, part))
         return len(part)
 

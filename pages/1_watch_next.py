@@ -5,7 +5,7 @@ import streamlit as st
 from pages.ui import errors, page
 from pages.ui.i18n import _
 from pages.ui.visitor import visitor
-from pages.watch import evening_plan, last_films, my_list, posters, predictions, what_if
+from pages.watch import evening_plan, last_films, my_list, posters, recommendations, what_if
 
 with errors.show_errors():
     dataset = page.header(
@@ -19,12 +19,12 @@ with errors.show_errors():
         films = visitor().current.films
         left, right = st.columns([5, 8], gap="large")
         with right:  # before the left column, because visitors wait for the recommendations
-            recommended = predictions.show(dataset, films)
+            recommendation_list = recommendations.show(dataset, films)
         with left:
-            my_list.show(dataset, films, recommended)
+            my_list.show(dataset, films, recommendation_list)
         with right:
-            if recommended:
-                what_if.panel(recommended.predictor, recommended.request)
-                evening_plan.panel(recommended.predictor, recommended.request)
+            if recommendation_list:
+                what_if.panel(recommendation_list.predictor, recommendation_list.request)
+                evening_plan.panel(recommendation_list.predictor, recommendation_list.request)
                 last_films.panel(dataset, films)
                 posters.settings()

@@ -66,7 +66,7 @@ def find_selected_item(dataset: Dataset) -> int | None:
     fingerprint, item, label = selected
     if fingerprint == dataset.fingerprint:
         return item
-    film = cache.title_index(dataset.name).exact(label)
+    film = cache.title_index(dataset.name).find_exact(label)
     if film is None or film.is_infrequent:
         title = cache.dataset_title(dataset.name)
         text = (

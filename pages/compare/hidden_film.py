@@ -133,7 +133,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
 
 def show_each_film_hidden(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
     """Show a heat map of the ranks of the newest films, hidden in turn, and a note on the small sample."""
-    newest = tuple(positions[: list_comparison.MAX_HIDDEN])
+    newest = tuple(positions[: list_comparison.MAX_HELD_OUT])
     ranks = answers.compute_for_ready(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
     if not ranks:
         return

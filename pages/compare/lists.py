@@ -29,7 +29,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             if predictor := get_predictor(name):
                 lists_by_name[name] = recommend(predictor, request)
     items_by_name = {name: item_numbers(picks) for name, picks in lists_by_name.items()}
-    list_counts = list_comparison.lists_per_item(items_by_name)
+    list_counts = list_comparison.count_lists_per_item(items_by_name)
     for name, picks in lists_by_name.items():
         slots[name].html(film_cards.compared_list(picks, list_counts, n_lists=len(lists_by_name)))
     if len(lists_by_name) > 1:
@@ -56,7 +56,7 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     st.header(_("How much the lists agree"))
     catalog_films = dataset.catalog.films
     by_title = {title: item_numbers(picks) for title, picks in lists.items()}
-    list_counts = list_comparison.lists_per_item(by_title)
+    list_counts = list_comparison.count_lists_per_item(by_title)
     in_all = [catalog_films[item].label for item, n in list_counts.items() if n == len(lists)]
     sentences = [_("In every list: {films}.", films=", ".join(in_all)) if in_all else _("No film is in every list.")]
     if closest := list_comparison.closest_lists(by_title):

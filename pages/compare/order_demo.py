@@ -16,7 +16,7 @@ from pages.ui.i18n import _, ngettext
 from pages.ui.widgets import button, segmented_control
 from recsys.data.dataset import Dataset
 from recsys.serving import history
-from recsys.serving.insight.list_comparison import Order, orders_of_examples, reorderings
+from recsys.serving.insight.list_comparison import Order, reorderings, sample_list_orders
 from recsys.serving.recommend import Recommendation, Request, recommend_many
 
 K = 5  # films in each list
@@ -84,7 +84,7 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     # n counts the random orders. Not strict: two films have only the reversed order, and a single film has none.
     for (key, title, order_name), order in zip(texts, reorderings(films, n=1), strict=False):
         pairs[key] = OrderPair(title, (_("Your order"), order_name), (films, order), is_example=False)
-    if examples := orders_of_examples(history.available_sample_lists(cache.title_index(dataset.name))):
+    if examples := sample_list_orders(history.available_sample_lists(cache.title_index(dataset.name))):
         (left_name, left), (right_name, right) = examples  # `left` ends with the films of the sample list `left_name`
         order_names = _("{mood} last", mood=_(left_name)), _("{mood} last", mood=_(right_name))
         pairs["evenings"] = OrderPair(_("Two evenings"), order_names, (left, right), is_example=True)

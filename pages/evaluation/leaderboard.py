@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.evaluation import data, list_lengths
 from pages.evaluation.data import EvaluationView, metric_title
-from pages.evaluation.leaderboard_table import TIME_AWARE_TITLE, letters_html, published_rules, table_html
+from pages.evaluation.leaderboard_table import TIME_AWARE_TITLE, codes_html, published_rules, table_html
 from pages.evaluation.provenance import local_provenance
 from pages.ui import cache, errors, format
 from pages.ui.charts import download_numbers, localize_table
@@ -30,12 +30,12 @@ METRIC_MEANINGS = {
     ),
     "mrr": (N_("MRR is the mean of 1 divided by the rank of the hidden film."),),
 }
-RECALL_MEANING = N_(
+FAVOURITES_HR_MEANING = N_(
     "HR@k is the number of the person's other liked films in the top k, divided by the highest possible number."
 )
 FAVOURITES_METRIC_MEANINGS = {  # for protocols with several hidden films per person
-    "hr": (RECALL_MEANING,),
-    "ndcg": (RECALL_MEANING, N_("NDCG@k also takes their ranks into account: films further down count less.")),
+    "hr": (FAVOURITES_HR_MEANING,),
+    "ndcg": (FAVOURITES_HR_MEANING, N_("NDCG@k also takes their ranks into account: films further down count less.")),
     "mrr": (N_("MRR is the mean of 1 divided by the rank of the best-ranked other liked film."),),
 }
 TABLE_NOTES = (
@@ -104,11 +104,11 @@ def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.Data
         "randomisation test, with Holm's correction for all pairs of this leaderboard.",
         alpha=number(significance.ALPHA, ""),
     )
-    gives_favourites = protocols.get_current_or_former(view.protocol).n_given > 0
-    meanings = (FAVOURITES_METRIC_MEANINGS if gives_favourites else METRIC_MEANINGS)[metric.split("@")[0]]
+    uses_favourites = protocols.get_current_or_former(view.protocol).uses_favourites
+    meanings = (FAVOURITES_METRIC_MEANINGS if uses_favourites else METRIC_MEANINGS)[metric.split("@")[0]]
     st.caption(" ".join([*map(_, meanings), *map(_, TABLE_NOTES), tied_note]))
     if len(published):
-        st.html(letters_html(published))
+        st.html(codes_html(published))
     numbers = board.merge(tests.drop(columns=["metric", "users"]), how="left", on="variant")
     download_numbers(numbers, f"leaderboard-{view.key}")
 
@@ -176,19 +176,19 @@ def show_missing(view: EvaluationView) -> None:
     retraining_reason = protocols.get_current_or_former(view.protocol).retraining_reason
     title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
-        trained, combined, untrained = report.group_by_training(missing, view.dataset)
-        if trained:
-            text = _("These must be trained first: {models}.", models=_join_titles(trained))
+        needing_training, mixtures, training_free = report.group_by_training(missing, view.dataset)
+        if needing_training:
+            text = _("These must be trained first: {models}.", models=_join_titles(needing_training))
             st.markdown(f"{text} {_(retraining_reason)}".strip())
-            _show_commands(view, trained)
-        if combined:
+            _show_commands(view, needing_training)
+        if mixtures:
             text = N_("These are mixtures of other recommenders, which must be trained first: {models}.")
-            st.markdown(_(text, models=_join_titles(combined)))
-            for mixture in combined:  # each has other members, which its commands train
+            st.markdown(_(text, models=_join_titles(mixtures)))
+            for mixture in mixtures:  # each has other members, which its commands train
                 _show_commands(view, [mixture])
-        if untrained:
-            st.markdown(_("These can be evaluated without training: {models}.", models=_join_titles(untrained)))
-            _show_commands(view, untrained)
+        if training_free:
+            st.markdown(_("These can be evaluated without training: {models}.", models=_join_titles(training_free)))
+            _show_commands(view, training_free)
 
 
 def _join_titles(recommenders: Sequence[Recommender]) -> str:

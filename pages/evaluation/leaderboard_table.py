@@ -17,6 +17,7 @@ from pages.ui import format
 from pages.ui.charts import GREY
 from pages.ui.i18n import N_, _
 
+N_FIXED_COLUMNS = 6  # rank, recommender, metric, interval, seeds, comparison
 SIDE_METRICS = ("ndcg@10", "hr@10", "mrr")  # columns beside the selected metric
 ARXIV = "arXiv:"
 TIME_AWARE_TITLE = N_("Not comparable: these recommenders know when the hidden film was watched")
@@ -59,7 +60,9 @@ def table_html(
     time_aware = [row for row in published_rows if row.record["knows_the_time"]]
     body = _rows_html([*local_rows, *comparable], metric)
     if time_aware:
-        heading = f'<th scope="rowgroup" colspan="{6 + len(side_columns)}">{escape(_(TIME_AWARE_TITLE))}</th>'
+        heading = (
+            f'<th scope="rowgroup" colspan="{N_FIXED_COLUMNS + len(side_columns)}">{escape(_(TIME_AWARE_TITLE))}</th>'
+        )
         body += f'<tr class="nr-apart">{heading}</tr>' + _rows_html(time_aware, metric)
     interval_ends = board[f"high {metric}"].fillna(board[metric])
     scale_end = max([*interval_ends, *(row.record[metric] for row in published_rows)]) or 1
@@ -91,7 +94,7 @@ def _local_rows(
     board: pd.DataFrame, metric: str, tests: pd.DataFrame | None, provenances: Mapping[str, Provenance]
 ) -> list[Row]:
     """Return the rows of recommenders that were evaluated here, the highest metric first."""
-    # all tests are against the best recommender, in the column "other"
+    # each row of `against_best` compares a recommender with the best one, which is in the column "other"
     test_by_variant = {} if tests is None else tests.set_index("variant").to_dict("index")
     best = None if tests is None or tests.empty else tests["other"].iloc[0]
     rows = []
@@ -137,9 +140,9 @@ def _row_html(row: Row, metric: str) -> str:
     if row.family_look:
         colour, row_class = row.family_look.colour, "nr-ours"
         glyph = f'<i class="nr-glyph" style="color:{colour}" aria-hidden="true">{row.family_look.glyph}</i>'
-    html_id, label = f"about-{row.provenance.id}", escape(row.provenance.title)
-    button = f'<button type="button" class="nr-ask" popovertarget="{html_id}">{label}</button>'
-    title = f'<span class="nr-text">{button}<span class="nr-quiet">{row.subtitle_html}</span></span>'
+    html_id, title = f"about-{row.provenance.id}", escape(row.provenance.title)
+    button = f'<button type="button" class="nr-ask" popovertarget="{html_id}">{title}</button>'
+    title_html = f'<span class="nr-text">{button}<span class="nr-quiet">{row.subtitle_html}</span></span>'
     tied = f'<abbr title="{_("no significant difference from the best")}">≈</abbr>' if row.is_tied else ""
     side_cells = "".join(
         f'<td class="{css_class}">{format.metric(row.record.get(name))}</td>'
@@ -153,7 +156,7 @@ def _row_html(row: Row, metric: str) -> str:
     style = f"--nr-colour:{colour};--nr-at:{row.record[metric]:.6f}"
     return (
         f'<tr class="{row_class}"><td class="nr-ordinal">{row.rank}</td>'
-        f'<th scope="row"><span class="nr-line">{glyph}{title}</span>{popover_html(row.provenance)}</th>'
+        f'<th scope="row"><span class="nr-line">{glyph}{title_html}</span>{popover_html(row.provenance)}</th>'
         f"<td><b>{format.metric(row.record[metric])}</b>{tied}</td>"
         f'<td class="nr-range"><div class="nr-span" role="img" aria-label="{interval_text}" style="{style}">'
         f"{interval_html}<b></b></div>"
@@ -162,8 +165,8 @@ def _row_html(row: Row, metric: str) -> str:
     )
 
 
-def letters_html(published: pd.DataFrame) -> str:
-    """Return HTML that explains the letters of the published figures."""
+def codes_html(published: pd.DataFrame) -> str:
+    """Return HTML that explains the codes of the published figures."""
     rules = dict(zip(published["code"].str.rstrip("*"), published["rules"], strict=True))
     codes = sorted(rules, key=lambda code: (not code[0].isalpha(), code))  # letters first
     rows = [(code, rules[code]) for code in codes]
@@ -183,9 +186,9 @@ def popover_html(provenance: Provenance) -> str:
     facts = "".join(f"<dt>{escape(label)}</dt><dd>{_linked(text)}</dd>" for label, text in provenance.facts)
     lines = "".join(f"<code>{escape(line)}</code>" for line in provenance.commands)
     commands = f'<p>{_("Run this to reproduce the metrics:")}</p><div class="nr-commands">{lines}</div>'
-    label = escape(_("Where the metrics of {title} come from", title=provenance.title))
+    aria_label = escape(_("Where the metrics of {title} come from", title=provenance.title))
     return (
-        f'<div popover id="{html_id}" class="nr-about" role="dialog" aria-label="{label}">'
+        f'<div popover id="{html_id}" class="nr-about" role="dialog" aria-label="{aria_label}">'
         f"{close}<b>{title}</b><dl>{facts}</dl>{commands if lines else ''}</div>"
     )
 

@@ -24,7 +24,7 @@ EVALUATED_FIRST = ("popular", "item-knn")  # they are fast, so that results appe
 def show(view: EvaluationView) -> None:
     """Show the button that evaluates recommenders, and a comparison with the most popular films.
 
-    There is no button for a protocol that is not the default of the data set, and on a public server.
+    The button is shown only for the default protocol of the data set, and not on a public server.
     """
     if view.protocol == datasets.serving_split(view.dataset).protocol and not paths.is_public():
         show_button(view.dataset, view.protocol, view.board["variant"].tolist())
@@ -88,7 +88,10 @@ def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
 
 
 def _start(dataset: str, protocol: str, names: list[str]) -> None:
-    """Start a task that evaluates the recommenders in order. A RecsysError of one does not stop the others."""
+    """Start a task that evaluates the recommenders in order.
+
+    A RecsysError of one does not stop the others. If all fail, the first error is shown.
+    """
     try:
         data = cache.dataset(dataset)
     except DataError:  # the data set was deleted, and the page shows the error

@@ -131,7 +131,9 @@ def available_sections(view: EvaluationView, has_studies: bool) -> dict[str, str
     unavailable = set() if has_studies else {"studies"}
     if not same_second.statistics(view.dataset):
         unavailable.add("ties")
-    if recsys_protocols.get_current_or_former(view.protocol).n_given:  # all other liked films of a person are hidden
+    if recsys_protocols.get_current_or_former(
+        view.protocol
+    ).uses_favourites:  # all other liked films of a person are hidden
         unavailable |= NEED_ONE_TARGET
     return {name: _(title) for name, title in url.EVALUATION_SECTIONS.items() if name not in unavailable}
 

@@ -29,8 +29,13 @@ N_SAMPLED_USERS = 200
 
 MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so only the heat map is offered
 N_OPACITY_LEVELS = 8  # different opacities of lines
+HEAD_OFFSET_ROWS = 0.06  # lines of different heads are moved by this, so that they do not cover each other
 MIN_LINE_WEIGHT = 0.02  # weaker attention has no line
 HOVER_TOP_K = 4  # films in a hover text
+# heat map, with a row for each token
+HEAT_MAP_MARGIN_PX = 150  # for the labels of the columns
+MIN_HEAT_MAP_PX = 160  # height of all rows
+HEAT_MAP_ROW_PX = 20
 # chart of lines, with a row for each token
 MARGIN_PX = 90  # above and below the rows, together
 ROW_HEIGHT_PX = 34
@@ -51,7 +56,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
-    result = attention.attention(predictor, films)
+    result = attention.read_attention(predictor, films)
     n_layers, n_heads = result.weights.shape[:2]
     with layer_and_head:
         layer, head = common.choose_index_or_all("layer", n_layers), common.choose_index_or_all("head", n_heads)
@@ -98,7 +103,7 @@ def show_attention(
         show_heat_map(result, layer, head, fields)
     # with positions, because a film can be in the list twice: as itself and as a substitute
     positions = [f"{n}. {label}" for n, label in enumerate(result.labels, 1)]
-    table = pd.DataFrame(result.view(layer, head), positions, positions)
+    table = pd.DataFrame(result.mean_weights(layer, head), positions, positions)
     if is_short:
         title = _("attention between positions, rows attend to columns")
         common.table_expander(table.rename_axis(_("Attends to …")).map(percent), title, "attention")
@@ -129,16 +134,17 @@ def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figu
     """Return the attention between the newest tokens as a heat map."""
     labels = result.labels[-MAX_MAP_TOKENS:]
     n = len(labels)
-    weights = result.view(layer, head)[-n:, -n:]
+    weights = result.mean_weights(layer, head)[-n:, -n:]
     hover = _("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [common.plotly_text(label) for label in labels]
-    figure = common.attention_map(weights, names, 150 + max(160, 20 * n), hover)
+    height_px = HEAT_MAP_MARGIN_PX + max(MIN_HEAT_MAP_PX, HEAT_MAP_ROW_PX * n)
+    figure = common.attention_map(weights, names, height_px, hover)
     ticks = common.tick_labels(labels)
     ticks[-1] = f"<b>{ticks[-1]}</b>"
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": ticks, "tickfont": {"size": 11}}
     figure.update_yaxes(**axis)
     figure.update_xaxes(**axis, tickangle=-90)
-    if n > MAX_TITLE_COLUMNS:  # columns are labelled with positions, which row labels have too
+    if n > MAX_TITLE_COLUMNS:  # columns get positions in place of titles, and the titles of the rows get them too
         oldest = len(result.labels) - n + 1  # position of the first row, from 1
         figure.update_yaxes(ticktext=[f"{tick}  {position}" for position, tick in enumerate(ticks, oldest)])
         figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(oldest, oldest + n, 5)), tickangle=0)
@@ -168,18 +174,18 @@ def show_lines(result: Attention, layer: int | None, head: int | None, fields: d
 
 def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
     """Return lines from positions on the left to positions on the right. A left position attends to a right one."""
-    figure, n = go.Figure(), len(result.tokens)
+    figure, n, n_heads = go.Figure(), len(result.tokens), result.weights.shape[1]
     for head in heads:
-        weights, colour = result.view(layer, head), LINE_COLOURS[head % len(LINE_COLOURS)]
+        weights, colour = result.mean_weights(layer, head), LINE_COLOURS[head % len(LINE_COLOURS)]
         levels = np.minimum(weights * N_OPACITY_LEVELS, N_OPACITY_LEVELS - 1).astype(int)
         has_line = (weights >= MIN_LINE_WEIGHT) & np.isin(np.arange(n), positions)[:, None]
-        offset = 0.06 * (head - 0.5)  # in rows, so that lines of different heads do not cover each other
+        offset = HEAD_OFFSET_ROWS * (head - (n_heads - 1) / 2)
         for level in range(N_OPACITY_LEVELS):  # Plotly has one opacity per trace
             strength = (level + 1) / N_OPACITY_LEVELS
-            ends = np.argwhere(has_line & (levels == level)).tolist()
+            pairs = np.argwhere(has_line & (levels == level)).tolist()  # [row, column] of the weight of each line
             figure.add_scatter(
-                x=[0, 1, None] * len(ends),
-                y=[y for row, column in ends for y in (row + offset, column + offset, None)],
+                x=[0, 1, None] * len(pairs),
+                y=[y for row, column in pairs for y in (row + offset, column + offset, None)],
                 mode="lines",
                 line={"color": colour, "width": 0.6 + 5 * strength},
                 opacity=0.2 + 0.75 * strength,
@@ -198,8 +204,13 @@ def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], posi
         hovertemplate="%{text}<extra></extra>",
         showlegend=False,
     )
-    right_ends = {"mode": "markers", "marker": {"color": GREY, "size": 6}, "hoverinfo": "skip", "showlegend": False}
-    figure.add_scatter(x=[1] * n, y=list(range(n)), yaxis="y2", **right_ends)
+    right_marker_style = {
+        "mode": "markers",
+        "marker": {"color": GREY, "size": 6},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+    figure.add_scatter(x=[1] * n, y=list(range(n)), yaxis="y2", **right_marker_style)
     labels = common.tick_labels(result.labels, max_length=15)
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": labels, "range": [n - 0.5, -0.5], "automargin": True}
     return figure.update_layout(
@@ -215,7 +226,7 @@ def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], posi
 
 def _hover_text(result: Attention, layer: int | None, heads: Sequence[int], row: int) -> str:
     """Return the hover text of a row: the positions that it gives the most attention, by the mean over heads."""
-    shares = np.mean([result.view(layer, head)[row] for head in heads], 0)
+    shares = np.mean([result.mean_weights(layer, head)[row] for head in heads], 0)
     labels = [common.plotly_text(label) for label in result.labels]
     top = np.argsort(-shares, kind="stable")[:HOVER_TOP_K]
     lines = [f"{labels[column]}: {number(shares[column], '.1%')}" for column in top]
@@ -258,8 +269,8 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     alt = _("Mean attention by distance. The latest film gets {share}.", share=share)
     common.plot(distance_chart(by_distance, layer, head), alt, "distance")
     names = {"distance": _("Distance"), "attention": _("Attention"), "people": _("People")}
-    columns = table.rename(columns=names).set_index(names["distance"])
-    common.table_expander(columns, _("mean attention and number of people by distance"), "distance")
+    display_table = table.rename(columns=names).set_index(names["distance"])
+    common.table_expander(display_table, _("mean attention and number of people by distance"), "distance")
     charts.download_buttons(table, f"distance-{name}")
 
 

@@ -35,16 +35,16 @@ def _tsne_regions(predictor: Predictor) -> list[Region]:
     return embedding_map.find_regions(points, predictor.dataset.catalog, predictor.dataset.counts)
 
 
-def show(dataset: Dataset, films: tuple[int, ...]) -> None:
+def show(dataset: Dataset, history: tuple[int, ...]) -> None:
     """Show the menus, the map with its tables, the search, and the neighbours of the chosen film."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
         method = segmented_control(_("Projection"), {name: name for name in PROJECTIONS}, "projection")
-        colour = segmented_control(_("Colour by"), translated(COLOUR_OPTIONS), "map_colour")
+        colour_by = segmented_control(_("Colour by"), translated(COLOUR_OPTIONS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
-    if method == TSNE and not ensure_tsne_map(predictor):
+    if method == TSNE and not show_tsne_status(predictor):
         method = PCA
     film_map = _film_map(predictor, method)
     regions = _tsne_regions(predictor) if method == TSNE else []
@@ -55,7 +55,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         model=escape_markdown(cache.recommender_title(predictor)),
     )
     st.markdown(text)
-    chosen = chosen_film(dataset, films)
+    chosen = chosen_film(dataset, history)
     neighbours = embedding_map.neighbours(film_map.unit_vectors, chosen)
     map_column, side_column = st.columns([5, 3], gap="large")
     with side_column:
@@ -77,14 +77,14 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         )
         show_neighbours(predictor, chosen, neighbours)
     with map_column:
-        show_map(predictor, film_map, regions, films, chosen, [item for item, _cosine in neighbours], colour)
+        show_map(predictor, film_map, regions, history, chosen, [item for item, _cosine in neighbours], colour_by)
         if regions:
             common.table_expander(region_table(dataset, regions), _("regions of the map"), "regions")
         charts.download_buttons(film_map.table, f"map-{common.file_name(predictor)}")
 
 
-def ensure_tsne_map(predictor: Predictor) -> bool:
-    """Return whether the t-SNE map exists. If not, show the progress of its computation, or how to start it."""
+def show_tsne_status(predictor: Predictor) -> bool:
+    """Return whether the t-SNE map exists. If not, show a panel: how to compute it, or the progress or an error."""
     if tsne.load_points(predictor) is not None:
         return True
     task_name, key = f"tsne/{predictor.key}", f"tsne-{common.file_name(predictor)}"
@@ -119,10 +119,10 @@ def ensure_tsne_map(predictor: Predictor) -> bool:
     return False
 
 
-def chosen_film(dataset: Dataset, films: tuple[int, ...]) -> int:
-    """Return the item that was searched or clicked. By default, return the visitor's newest film."""
+def chosen_film(dataset: Dataset, history: tuple[int, ...]) -> int:
+    """Return the item that was searched or clicked. By default, return the newest item of the visitor's history."""
     fingerprint, item = st.session_state.get("map_film", (None, None))
-    return item if fingerprint == dataset.fingerprint else films[-1]
+    return item if fingerprint == dataset.fingerprint else history[-1]
 
 
 def choose_film(fingerprint: str, item: int) -> None:
@@ -157,28 +157,28 @@ def show_map(
     predictor: Predictor,
     film_map: FilmMap,
     regions: list[Region],
-    films: tuple[int, ...],
+    history: tuple[int, ...],
     chosen: int,
     neighbours: list[int],
-    colour: str,
+    colour_by: str,
 ) -> None:
-    """Show the map with region labels and marked films. films, chosen, neighbours: Items to mark.
+    """Show the map with region labels and marked films. history, chosen, neighbours: Items to mark.
 
-    colour: Key of COLOUR_OPTIONS.
+    colour_by: Key of COLOUR_OPTIONS.
     """
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
-    visible_films = embedding_map.limit_films(film_map.table, [*films, chosen, *neighbours])
-    figure = film_map_chart.plot_films(visible_films, colour)
+    visible_films = embedding_map.limit_films(film_map.table, [*history, chosen, *neighbours])
+    figure = film_map_chart.plot_films(visible_films, colour_by)
     film_map_chart.label_regions(figure, regions, film_map.table)
-    film_map_chart.mark_films(figure, film_map.table, films, chosen, neighbours)
-    is_tsne = film_map.shares is None  # only PCA has shares of the variance
-    figure.update_layout(uirevision=f"{dataset.name}-{model}-{is_tsne}")  # Plotly keeps the zoom until it changes
+    film_map_chart.mark_films(figure, film_map.table, history, chosen, neighbours)
+    # Plotly keeps the zoom until `uirevision` changes
+    figure.update_layout(uirevision=f"{dataset.name}-{model}-{film_map.method}")
     alt = ngettext(
         "Map of {n:,} film in {model}, coloured by {colour}. {film} is marked.",
         "Map of {n:,} films in {model}, coloured by {colour}. {film} is marked.",
         len(visible_films),
         model=model,
-        colour=_(COLOUR_OPTIONS[colour]),
+        colour=_(COLOUR_OPTIONS[colour_by]),
         film=dataset.catalog.films[chosen].label,
     )
     with st.container(key="film-map"):
@@ -191,17 +191,17 @@ def show_map(
             config={"displaylogo": False, "modeBarButtonsToRemove": ["select2d", "lasso2d"]},
         )
     st.caption(" ".join(map_notes(film_map, len(visible_films))))
-    if colour == "genre":
+    if colour_by == "genre":
         text = _(
-            "A film with several genres has the colour of its rarest genre. Genres of fewer than 5% of the films are "
-            "not used."
+            "A film with several genres counts for the rarest genre that at least 5% of the films have. The seven "
+            "genres with the most films have a colour. All other films are “Other genres”."
         )
         st.caption(text)
 
 
 def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
     """Return sentences about the axes, the regions and the films on the map."""
-    if film_map.shares is None:  # t-SNE
+    if film_map.variance_shares is None:  # t-SNE
         notes = [
             _(
                 "t-SNE keeps similar films close together. Small distances are meaningful. Large distances and the "
@@ -214,7 +214,7 @@ def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
             ),
         ]
     else:
-        x, y = film_map.shares
+        x, y = film_map.variance_shares
         notes = [
             _(
                 "The two axes explain {share} of the variance ({x} horizontally, {y} vertically). The nearest films "

@@ -15,15 +15,16 @@ from pages.ui.i18n import _, count, ngettext
 from recsys.serving.insight import embedding_map
 from recsys.serving.insight.embedding_map import OTHER_GENRE, Region, Term
 
-HEIGHT_PX = 620
-PLOT_SIZE_PX = (620, 480)  # width and height on a wide screen
-PHONE_PLOT_SIZE_PX = (330, 430)  # width and height on a phone
+HEIGHT_PX = 620  # of the plot and the legend below it
+# width and height of the plot without the legend
+PLOT_SIZE_PX = (620, 480)  # on a wide screen
+PHONE_PLOT_SIZE_PX = (330, 430)
 # size of the label of a region
 LETTER_WIDTH_PX = 6.6  # mean width
 LABEL_PADDING_PX = 8  # left and right together
 LINE_HEIGHT_PX = 22
-VIEW_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # numbers of ratings of a film
-VIEW_SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
+RATING_COUNT_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # numbers of ratings of a film
+RATING_COUNT_SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
 GENRE_COLOURS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")
 DECADE_COLOURS = {
     1960: "#6d5a9c",  # also of earlier films
@@ -36,9 +37,9 @@ DECADE_COLOURS = {
 }
 
 
-def plot_films(table: pd.DataFrame, colour: str) -> go.Figure:
-    """Plot films of `FilmMap.table` as points. colour: Key of COLOUR_OPTIONS."""
-    figure = go.Figure(view_trace(table) if colour == "views" else group_traces(table, colour))
+def plot_films(table: pd.DataFrame, colour_by: str) -> go.Figure:
+    """Plot films of `FilmMap.table` as points. colour_by: Key of COLOUR_OPTIONS."""
+    figure = go.Figure(popularity_trace(table) if colour_by == "views" else group_traces(table, colour_by))
     figure.update_layout(
         height=HEIGHT_PX,
         margin={"l": 0, "r": 0, "t": 0, "b": 0},
@@ -58,29 +59,33 @@ def display_term(term: Term) -> str:
     return display_group(term.name) if term.kind in ("decade", "views") else display_tag(term.name)
 
 
-def group_traces(table: pd.DataFrame, colour: str) -> list[go.Scattergl]:
+def group_traces(table: pd.DataFrame, colour_by: str) -> list[go.Scattergl]:
     """Return a trace for each frequent genre or each decade. The grey trace is first, below the others."""
-    if colour == "genre":
+    if colour_by == "genre":
         genre = embedding_map.common_genres(table)
         names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
-        groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]  # (mask of the films, name, colour)
-        groups += [(genre == name, display_tag(name), hue) for name, hue in zip(names, GENRE_COLOURS, strict=False)]
+        groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]  # (bool for each row of the table, name, colour)
+        groups += [
+            (genre == name, display_tag(name), colour) for name, colour in zip(names, GENRE_COLOURS, strict=False)
+        ]
     else:
         earliest = min(DECADE_COLOURS)
         decade = (table["year"] // 10 * 10).clip(lower=earliest)
         groups = [(decade.isna(), _("no year"), GREY)]
-        for start, hue in DECADE_COLOURS.items():
+        for start, colour in DECADE_COLOURS.items():
             name = _("before {year}", year=start + 10) if start == earliest else _("{year}s", year=start)
-            groups.append(((decade == start).fillna(False), name, hue))
-    return [film_trace(table[is_member], name, {"color": hue}) for is_member, name, hue in groups if is_member.any()]
+            groups.append(((decade == start).fillna(False), name, colour))
+    return [
+        film_trace(table[is_member], name, {"color": colour}) for is_member, name, colour in groups if is_member.any()
+    ]
 
 
-def view_trace(table: pd.DataFrame) -> go.Scattergl:
+def popularity_trace(table: pd.DataFrame) -> go.Scattergl:
     """Return one trace, coloured by the logarithm of the number of ratings."""
-    ticks = [tick for tick in VIEW_TICKS if tick <= max(table["views"].max(), 1)]
+    ticks = [tick for tick in RATING_COUNT_TICKS if tick <= max(table["views"].max(), 1)]
     marker = {
         "color": np.log10(table["views"].clip(lower=1)),
-        "colorscale": VIEW_SCALE,
+        "colorscale": RATING_COUNT_SCALE,
         "showscale": True,
         "colorbar": {
             "tickvals": np.log10(ticks),
@@ -116,16 +121,16 @@ def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> s
 
 
 def mark_films(
-    figure: go.Figure, table: pd.DataFrame, films: tuple[int, ...], chosen: int, neighbours: list[int]
+    figure: go.Figure, table: pd.DataFrame, history: tuple[int, ...], chosen: int, neighbours: list[int]
 ) -> None:
-    """Mark the neighbours, the visitor's films and the chosen film, which also gets its title."""
+    """Mark the neighbours, the films of the history and the chosen film, which also gets its title."""
     white_edge = {"width": 1.5, "color": "white"}
     ring = {"size": 13, "color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": ACCENT}}
     diamond = {"size": 12, "symbol": "diamond", "color": SECOND_ACCENT, "line": white_edge}
     star = {"size": 19, "symbol": "star", "color": ACCENT, "line": white_edge}
     for name, items, marker in (
         (_("Nearest films"), neighbours, ring),
-        (_("Your films"), list(dict.fromkeys(films)), diamond),
+        (_("Your films"), list(dict.fromkeys(history)), diamond),
         (_("Chosen film"), [chosen], star),
     ):
         figure.add_trace(film_trace(table.iloc[items], name, {"opacity": 1} | marker))
@@ -148,6 +153,8 @@ def label_regions(figure: go.Figure, regions: list[Region], table: pd.DataFrame)
     labelled = regions_with_room(regions, table, PLOT_SIZE_PX)
     on_phone = regions_with_room(labelled, table, PHONE_PLOT_SIZE_PX)
     hidden_on_phone = [region for region in labelled if region not in on_phone]
+    # CSS selects labels by their index, which Plotly counts in the order of creation
+    first_hidden = len(figure.layout.annotations) + len(on_phone)
     for region in [*on_phone, *hidden_on_phone]:
         figure.add_annotation(
             x=region.x,
@@ -158,7 +165,7 @@ def label_regions(figure: go.Figure, regions: list[Region], table: pd.DataFrame)
             bgcolor="rgba(20, 21, 24, 0.78)" if is_dark else "rgba(251, 250, 248, 0.82)",
             borderpad=2,
         )
-    indices = range(len(on_phone), len(labelled))  # Plotly numbers annotations in the order of creation
+    indices = range(first_hidden, first_hidden + len(hidden_on_phone))
     if selectors := ", ".join(f'.st-key-film-map .annotation[data-index="{index}"]' for index in indices):
         st.html(f"<style>@media (max-width: 640px) {{ {selectors} {{ display: none; }} }}</style>")
 

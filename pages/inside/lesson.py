@@ -31,15 +31,15 @@ class LessonStep(NamedTuple):
 
 
 STEPS = (
-    LessonStep(N_("The whole network"), lesson_input.overview, ()),
-    LessonStep(N_("Mask a film"), lesson_input.mask, ("tokens",)),
-    LessonStep(N_("Embedding"), lesson_input.embedding, ("embedding",)),
-    LessonStep(N_("Order"), lesson_input.order, ("order",)),
-    LessonStep(N_("Self-attention"), lesson_output.self_attention, ("attention",)),
-    LessonStep(N_("Heads"), lesson_output.heads, ("attention",)),
-    LessonStep(N_("Layers"), lesson_output.layers, ("layer", "attention")),
-    LessonStep(N_("Softmax"), lesson_output.softmax, ("output",)),
-    LessonStep(N_("Training"), lesson_output.training, ("tokens", "output")),
+    LessonStep(N_("The whole network"), lesson_input.show_overview, ()),
+    LessonStep(N_("Mask a film"), lesson_input.show_mask, ("tokens",)),
+    LessonStep(N_("Embedding"), lesson_input.show_embedding, ("embedding",)),
+    LessonStep(N_("Order"), lesson_input.show_order, ("order",)),
+    LessonStep(N_("Self-attention"), lesson_output.show_self_attention, ("attention",)),
+    LessonStep(N_("Heads"), lesson_output.show_heads, ("attention",)),
+    LessonStep(N_("Layers"), lesson_output.show_layers, ("layer", "attention")),
+    LessonStep(N_("Softmax"), lesson_output.show_softmax, ("output",)),
+    LessonStep(N_("Training"), lesson_output.show_training, ("tokens", "output")),
 )
 
 

@@ -17,7 +17,7 @@ from pages.ui.i18n import N_, _, ngettext, number
 from recsys.serving.insight import attention, embedding_map
 
 N_NEIGHBOURS = 5
-MAX_DISTANCE = 15  # in films, in each direction of the chart of the position bias
+MAX_BIAS_DISTANCE = 15  # in films, in each direction of the chart of the position bias
 # heat map with a row for each token
 MARGIN_PX = 70  # above and below the rows, together
 ROW_HEIGHT_PX = 22
@@ -74,7 +74,7 @@ PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, 
 }
 
 
-def overview(lesson: Lesson, example: DeltaGenerator) -> None:
+def show_overview(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the network and its differences from the paper, and draw it."""
     text = _(
         "BERT4Rec reads your films in order and gives each film in the data set a **probability** of being the next "
@@ -115,7 +115,7 @@ def overview(lesson: Lesson, example: DeltaGenerator) -> None:
         network_drawing.show(lesson, network_drawing.PARTS, alt, width=520)
 
 
-def mask(lesson: Lesson, example: DeltaGenerator) -> None:
+def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the cloze task, and show the films with masks as in training and as in prediction."""
     text = _(
         "A cloze test is a text with gaps. BERT4Rec learns from histories in which some films are replaced by "
@@ -147,7 +147,7 @@ def token_strip(labels: list[str]) -> None:
     st.html(film_cards.sequence_chips(chips[-MAX_TOKENS:]))
 
 
-def embedding(lesson: Lesson, example: DeltaGenerator) -> None:
+def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the embeddings. Show them as colours, and the nearest neighbours of the newest film."""
     steps = lesson.steps
     text = _(
@@ -214,7 +214,7 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
     return figure.update_xaxes(title=_("Number"), showgrid=False, zeroline=False)
 
 
-def order(lesson: Lesson, example: DeltaGenerator) -> None:
+def show_order(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe how the network gets the order of the films: by position embeddings or by a position bias."""
     st.markdown(_("So far the network does not know the order of your films."))
     if lesson.steps.positions is not None:
@@ -226,14 +226,14 @@ def order(lesson: Lesson, example: DeltaGenerator) -> None:
 def show_position_embeddings(lesson: Lesson, positions: np.ndarray, example: DeltaGenerator) -> None:
     """Describe the position embeddings (T, D), and show them as colours."""
     steps = lesson.steps
-    first_number = (-1, 0)  # index of the first number of [mask], the last row
+    first_number_index = (-1, 0)  # of [mask], which is the last row
     text = _(
         "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. In the "
         "chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With {position:+.2f} for its "
         "position, the sum is {sum:+.2f}.",
-        film=float(steps.embeddings[first_number]),
-        position=float(positions[first_number]),
-        sum=float(steps.input[first_number]),
+        film=float(steps.embeddings[first_number_index]),
+        position=float(positions[first_number_index]),
+        sum=float(steps.input[first_number_index]),
     )
     st.markdown(text)
     st.latex(input_formula(lesson))
@@ -274,7 +274,7 @@ def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
 
     Earlier films have negative distances. slopes: (L, H, 2), the last axis for earlier and for later films.
     """
-    distances = np.arange(-MAX_DISTANCE, MAX_DISTANCE + 1)
+    distances = np.arange(-MAX_BIAS_DISTANCE, MAX_BIAS_DISTANCE + 1)
     names = [common.head_name(*indices) for indices in np.ndindex(slopes.shape[:2])]
     earlier, later = slopes.reshape(-1, 2).T
     slope_by_distance = np.where(distances[:, None] > 0, later, earlier)  # (distances, L · H)
@@ -285,9 +285,10 @@ def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
 
 def factors_chart(table: pd.DataFrame) -> go.Figure:
     """Return a chart of `attention_factors` with a line for each head."""
-    figure, dashes = go.Figure(), ("solid", "dash", "dot")  # the same for two heads, usually one layer
+    figure, dashes = go.Figure(), ("solid", "dash", "dot")
     for index, name in enumerate(table.columns):
-        line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": dashes[index // 2 % len(dashes)]}
+        dash = dashes[index // 2 % len(dashes)]  # two heads share a dash, because a layer usually has two heads
+        line = {"color": LINE_COLOURS[index % len(LINE_COLOURS)], "dash": dash}
         figure.add_scatter(x=table.index, y=table[name], name=name, mode="lines", line=line, hovertemplate="%{y:.2f}")
     charts.set_layout(figure, FACTORS_CHART_HEIGHT_PX).update_layout(showlegend=True, hovermode="x unified")
     figure.update_xaxes(title=charts.wrap_title(str(table.index.name)), zeroline=False)

@@ -23,7 +23,7 @@ MARGIN_PX = 150  # above and below the rows, together
 ROW_HEIGHT_PX = 46
 
 
-def self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
+def show_self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe query, key and value, and show the attention of the mask in one head."""
     text = _(
         "Now the films exchange information. Each position has three vectors, computed by linear maps of its row: "
@@ -104,7 +104,7 @@ def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
     return table.assign(position=range(1, len(table) + 1), share=exponentials / exponentials.sum())
 
 
-def heads(lesson: Lesson, example: DeltaGenerator) -> None:
+def show_heads(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the attention heads, and show the attention of the mask in each head."""
     n_heads, dim = lesson.n_heads, lesson.steps.embeddings.shape[1]
     st.markdown(
@@ -168,7 +168,7 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
     return figure.update_yaxes(**BARE_AXIS)
 
 
-def layers(lesson: Lesson, example: DeltaGenerator) -> None:
+def show_layers(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe feed-forward networks, residual connections and normalisation. Show predictions after each layer."""
     text = _(
         "Attention mixes the positions. Then a small **feed-forward** network processes each position separately. Both "
@@ -209,7 +209,7 @@ def layers(lesson: Lesson, example: DeltaGenerator) -> None:
             )
 
 
-def softmax(lesson: Lesson, example: DeltaGenerator) -> None:
+def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe scores, softmax and ranks, and show the top films."""
     text = ngettext(
         "The final vector of `[mask]` is compared with the embedding of {n:,} film. The **score** of a film is the "
@@ -269,7 +269,7 @@ def softmax(lesson: Lesson, example: DeltaGenerator) -> None:
         )
 
 
-def training(lesson: Lesson, example: DeltaGenerator) -> None:
+def show_training(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the loss, and show the probability, rank and loss of each masked film."""
     text = _(
         "All these numbers come from training. The network predicts masked films in the histories of real people. "

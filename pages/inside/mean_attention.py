@@ -22,6 +22,12 @@ DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # as in figure 5 
 HEIGHT_PX = 280
 TICK_STEP = 5  # films between two labels of an axis
 MAX_GENRES_WITH_CELL_TEXT = 8
+MAX_GENRES_WITH_WIDE_CELLS = 4
+# heat map of genres
+GENRES_MARGIN_PX = 90  # for the names of the columns
+MIN_GENRES_PX = 180  # height of all rows
+GENRE_ROW_PX = 20
+GENRE_ROW_WITH_TEXT_PX = 46
 MIN_COLOUR_RATIO = 1.25  # the colour scale ends at this ratio or a higher one, so that noise stays pale
 PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays readable
     [0, translucent(SECOND_ACCENT, 0.65)],
@@ -39,7 +45,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
     with st.spinner(
         ngettext("Reading the history of {n} person", "Reading the histories of {n} people", attention.MAX_USERS)
     ):
-        by_position, by_genre = _mean_attention(predictor)
+        by_position, by_genre = _attention_by_position_and_genre(predictor)
     text = ngettext(
         "Mean attention over {n} random person from {data} with at least {min_films} films. The charts follow the "
         "papers ([SASRec](https://arxiv.org/abs/1808.09781), figures 4 and 5, and "
@@ -57,7 +63,7 @@ def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
 
 
 @cache.cached_for_predictor(max_entries=12)
-def _mean_attention(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
+def _attention_by_position_and_genre(predictor: Predictor) -> tuple[MeanAttention, GenreAttention]:
     """Return the attention by position and by genre. This takes two seconds on two cores."""
     batch = attention.collect_attention(predictor)
     genres = attention.genre_attention(batch, predictor.dataset.catalog)
@@ -138,9 +144,9 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
     hover = _("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [position_label(label) for label in by_position.labels]
     figure = common.attention_map(np.where(weights > 0, weights, np.nan), names, HEIGHT_PX, hover)
-    newest_film = n - 2 if by_position.ends_with_mask else n - 1
-    fifth_film = newest_film - (TICK_STEP - 1)
-    ticks = sorted({*range(fifth_film, -1, -TICK_STEP), n - 1})  # films 5, 10, … back, and the last position
+    newest_row = n - 2 if by_position.ends_with_mask else n - 1  # of a film
+    first_tick = newest_row - (TICK_STEP - 1)
+    ticks = sorted({*range(first_tick, -1, -TICK_STEP), n - 1})  # films 5, 10, … back, and the last position
     axis = BARE_AXIS | {
         "tickvals": ticks,
         "ticktext": [by_position.labels[tick] for tick in ticks],
@@ -187,7 +193,14 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
 
 
 def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end: float) -> None:
-    """Show a heat map of genres for one layer, from 1, and its numbers. See `genre_chart`."""
+    """Show a heat map of genres for one layer, and a table of its ratios.
+
+    Args:
+        predictor: The recommender.
+        table: See `genre_chart`.
+        layer: Number of the layer, from 1.
+        scale_end: See `genre_chart`.
+    """
     name = _("Layer {n}", n=layer)
     st.subheader(name)
     within_genre = table["from"] == table["to"]
@@ -248,6 +261,7 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
     names = [display_tag(genre) for genre in dict.fromkeys(table["from"])]
     n = len(names)
     has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
+    row_px = GENRE_ROW_WITH_TEXT_PX if has_cell_text else GENRE_ROW_PX
     hover_texts = [
         _("too few people")
         if np.isnan(row.ratio)
@@ -258,7 +272,7 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
     hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
     figure = common.heat_map(
         table["colour"].to_numpy().reshape(n, n),
-        90 + max(180, (46 if has_cell_text else 20) * n),
+        GENRES_MARGIN_PX + max(MIN_GENRES_PX, row_px * n),
         _("<b>%{y}</b> to <b>%{x}</b><br>%{customdata[0]}<br>%{customdata[1]:,} people"),
         hover_data.reshape(n, n, 2),
         x=names,
@@ -272,7 +286,8 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
         texttemplate="%{text}" if has_cell_text else None,
         textfont={"color": "white" if is_dark else "black"},
     )
-    is_wide = n <= 4
-    lines = [name.replace(" ", "<br>") if is_wide else name for name in names]  # else they overlap on a phone
+    # in wide cells, names with one word per line fit a phone; other names would overlap and are rotated
+    has_wide_cells = n <= MAX_GENRES_WITH_WIDE_CELLS
+    lines = [name.replace(" ", "<br>") if has_wide_cells else name for name in names]
     axis = BARE_AXIS | {"automargin": True, "tickvals": names, "ticktext": lines}
-    return figure.update_yaxes(**axis).update_xaxes(**axis, side="top", tickangle=0 if is_wide else -90)
+    return figure.update_yaxes(**axis).update_xaxes(**axis, side="top", tickangle=0 if has_wide_cells else -90)

@@ -42,7 +42,7 @@ def resolve_films(dataset: Dataset) -> tuple[int, ...]:
     notices = [localize(message) for message in messages]
     if source != dataset.name:
         index = cache.title_index(dataset.name)
-        results = [index.exact(catalog.films[number].label) for number in numbers]
+        results = [index.find_exact(catalog.films[number].label) for number in numbers]
         matches = [result.number for result in results if result]
         if n_missing := len(numbers) - len(matches):
             text = ngettext(
@@ -152,7 +152,7 @@ def read_link() -> None:
     try:
         if link:
             st.session_state.other = group.list_from_link(link)
-            st.session_state.other_in_watch_order = session.is_link_to_history(link)
+            st.session_state.other_in_watch_order = session.is_link_to_ordered_list(link)
         visitor().flash.pop("other_link", None)
     except RecsysError as error:
         visitor().flash["other_link"] = error

@@ -135,7 +135,7 @@ def _spinner(text: str, *key: str) -> Iterator[None]:
     _loaded.add(key)
 
 
-ranks_of_hidden_films = cached_for_predictor(max_entries=256)(list_comparison.hidden_film_ranks)
+ranks_of_hidden_films = cached_for_predictor(max_entries=256)(list_comparison.held_out_ranks)
 
 
 @cached_for_dataset(max_entries=32)

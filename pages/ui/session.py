@@ -29,7 +29,7 @@ from recsys.data.dataset import Dataset, Film
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message
 from recsys.serving import history
-from recsys.serving.history_import import WatchedFilm
+from recsys.serving.history_review import WatchedFilm
 from recsys.serving.predictor import Predictor, for_unordered_list
 from recsys.serving.recommend import Ratings
 
@@ -38,7 +38,7 @@ MAX_STORED_URLS = 200  # maximum number of URLs whose state Back restores
 # one of LISTS → name of its URL parameter
 URL_NAMES = {"films": "s", LATER: "later", WATCHED_BEFORE: "seen", NOT_INTERESTED: "not", FILTER_LIST: "from"}
 FILMS_PARAM = URL_NAMES["films"]
-ORDER_PARAM = {"order": "true"}  # of a list in the order of watching
+WATCH_ORDER_PARAMS = {"order": "true"}  # URL parameters of a list in the order of watching
 NOT_INTERESTED_STARS = 1.0  # rating of a film that the visitor does not want to watch
 MARKED_TEXTS = {  # mark → announcement when a film gets the mark
     LATER: N_("{film} is on your “Watch later” list."),
@@ -55,14 +55,17 @@ _RATING = re.compile(url.RATING)
 
 
 def load() -> None:
-    """Read the URL at the start of a session, and after Back and Forward in the browser."""
+    """Prepare the visitor's state for a run: read a new URL, replace a deleted data set, or restore a cleared URL.
+
+    A URL is new at the start of a session, and after Back and Forward in the browser.
+    """
     is_new = "visitor" not in st.session_state  # `visitor()` creates it
     state, params = visitor(), st.query_params.to_dict()
     _remove_lists_of_changed_datasets()
     if is_new:
         state.current_url = urlencode(params)
         _read_url(params)
-    elif _is_history_navigation() and urlencode(params) != state.current_url:
+    elif _is_back_or_forward() and urlencode(params) != state.current_url:
         _restore(params)
     elif not _exists(state.current.dataset):
         text = "The data set {data} was deleted, so you see the films that come with the app."
@@ -94,7 +97,7 @@ def _remove_lists_of_changed_datasets() -> None:
             _set_current(_read_lists(name, dict(parse_qsl(state.current_url))))
 
 
-def _is_history_navigation() -> bool:
+def _is_back_or_forward() -> bool:
     """Return whether this run follows Back or Forward."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
@@ -115,7 +118,7 @@ def _read_url(params: url.Params) -> None:
 def _read_lists(dataset_name: str, params: url.Params) -> ListState:
     """Return the lists of URL parameters, with movie ids that are not yet converted to film numbers."""
     ids = {name: text for name, param in URL_NAMES.items() if (text := params.get(param, ""))}
-    return ListState(dataset_name, pending_ids=ids, in_watch_order=ORDER_PARAM.items() <= params.items())
+    return ListState(dataset_name, pending_ids=ids, in_watch_order=WATCH_ORDER_PARAMS.items() <= params.items())
 
 
 def _exists(name: object) -> bool:
@@ -160,15 +163,15 @@ def url_params() -> dict[str, str]:
             for name in LISTS
         }
     params = {URL_NAMES[name]: text for name, text in ids.items() if text}
-    params |= (ORDER_PARAM if current.in_watch_order else {}) | url.to_params()
+    params |= (WATCH_ORDER_PARAMS if current.in_watch_order else {}) | url.to_params()
     return {"data": current.dataset} | params if params or current.dataset != DEFAULT_DATASET else {}
 
 
 def convert_pending(dataset: Dataset) -> None:
     """Convert the pending ids and titles to film numbers, and the ratings of a new URL to ratings of these films."""
     for name, ids in visitor().current.pending_ids.items():
-        items, notices = history.from_url_params({FILMS_PARAM: ids}, dataset.catalog)
-        _change_current(**{name: tuple(items)})
+        numbers, notices = history.from_url_params({FILMS_PARAM: ids}, dataset.catalog)
+        _change_current(**{name: tuple(numbers)})
         if name == "films":
             visitor().notices += notices
     _change_current(pending_ids={})
@@ -181,7 +184,7 @@ def _convert_pending_titles(dataset: Dataset) -> None:
     """Convert the pending titles to film numbers. A notice counts the films of the list that the data set lacks."""
     index, n_missing, n_titles = cache.title_index(dataset.name), 0, 0
     for name, titles in visitor().current.pending_titles.items():
-        films = [film for film in map(index.exact, titles) if film]
+        films = [film for film in map(index.find_exact, titles) if film]
         _change_current(**{name: tuple(dict.fromkeys(film.number for film in films))})  # each film once
         if name == "films":
             n_titles, n_missing = len(titles), len(titles) - len(films)
@@ -202,9 +205,9 @@ def adapt_to_current_list(predictor: Predictor) -> Predictor:
     return predictor if visitor().current.in_watch_order else for_unordered_list(predictor)
 
 
-def is_link_to_history(link: str) -> bool:
+def is_link_to_ordered_list(link: str) -> bool:
     """Return whether the list of a link to this app is in the order of watching."""
-    return ORDER_PARAM.items() <= dict(parse_qsl(urlsplit(link).query)).items()
+    return WATCH_ORDER_PARAMS.items() <= dict(parse_qsl(urlsplit(link).query)).items()
 
 
 def set_in_watch_order(in_watch_order: bool) -> None:
@@ -225,9 +228,9 @@ def _push_undo() -> None:
 
 
 def start_list(
-    items: Sequence[int],
+    numbers: Sequence[int],
     in_watch_order: bool = False,
-    watch_dates: Mapping[str, WatchedFilm] | None = None,
+    watched_by_key: Mapping[str, WatchedFilm] | None = None,
     user: history.UserHistory | None = None,
 ) -> None:
     """Replace the list by another one, and remove the marks of its films.
@@ -235,22 +238,22 @@ def start_list(
     `undo` restores the list with its order, watch dates and user.
     """
     _push_undo()
-    _set_current(replace(visitor().current, films=tuple(items), **_without_marks(items)))
-    _change_current(in_watch_order=in_watch_order, watch_dates=watch_dates or {}, user=user)
+    _set_current(replace(visitor().current, films=tuple(numbers), **_without_marks(numbers)))
+    _change_current(in_watch_order=in_watch_order, watched_by_key=watched_by_key or {}, user=user)
     _announce_length()
 
 
-def set_films(items: Sequence[int]) -> None:
+def set_films(numbers: Sequence[int]) -> None:
     """Change the films of the list, and remove the marks of films that are new in it.
 
     If only the order of the films changes, the list is a history. An empty list has no order.
     """
     _push_undo()
     current = visitor().current
-    is_reordered = len(items) == len(current.films) and set(items) == set(current.films)
-    in_watch_order = bool(items) and (is_reordered or current.in_watch_order)
-    new_films = [item for item in items if item not in current.films]
-    _set_current(replace(current, films=tuple(items), in_watch_order=in_watch_order, **_without_marks(new_films)))
+    is_reordered = len(numbers) == len(current.films) and set(numbers) == set(current.films)
+    in_watch_order = bool(numbers) and (is_reordered or current.in_watch_order)
+    new_films = [number for number in numbers if number not in current.films]
+    _set_current(replace(current, films=tuple(numbers), in_watch_order=in_watch_order, **_without_marks(new_films)))
     _announce_length()
 
 
@@ -258,72 +261,76 @@ def set_films(items: Sequence[int]) -> None:
 # functions get film numbers, not positions, and ignore a click that has no effect any more.
 
 
-def add_film(item: int) -> None:
+def add_film(number: int) -> None:
     """Append a film to the list, unless the list has it."""
-    items = visitor().current.films
-    if item not in items:
-        set_films((*items, item))
-        announce(_("{film} added. Films in your list: {n}.", film=_film_label(item), n=len(items) + 1))
+    numbers = visitor().current.films
+    if number not in numbers:
+        set_films((*numbers, number))
+        announce(_("{film} added. Films in your list: {n}.", film=_film_label(number), n=len(numbers) + 1))
 
 
-def add_films(items: Sequence[int]) -> None:
+def add_films(numbers: Sequence[int]) -> None:
     """Append films to the list, except films that it has. `undo` removes all of them."""
     films_in_list = visitor().current.films
-    new_films = [item for item in dict.fromkeys(items) if item not in films_in_list]
+    new_films = [number for number in dict.fromkeys(numbers) if number not in films_in_list]
     if new_films:
         set_films((*films_in_list, *new_films))
 
 
-def remove_film(item: int) -> None:
+def remove_film(number: int) -> None:
     """Remove a film from the list."""
-    items = visitor().current.films
-    if item in items:
-        set_films([other for other in items if other != item])
-        announce(_("{film} removed. Films in your list: {n}.", film=_film_label(item), n=len(items) - 1))
+    numbers = visitor().current.films
+    if number in numbers:
+        set_films([other for other in numbers if other != number])
+        announce(_("{film} removed. Films in your list: {n}.", film=_film_label(number), n=len(numbers) - 1))
 
 
-def move_film(item: int, by: int) -> None:
+def move_film(number: int, by: int) -> None:
     """Swap a film with the film `by` positions later, if there is one."""
-    items = list(visitor().current.films)
-    position = items.index(item) if item in items else -1
+    numbers = list(visitor().current.films)
+    if number not in numbers:
+        return
+    position = numbers.index(number)
     new_position = position + by
-    if position >= 0 and 0 <= new_position < len(items):
-        items[position], items[new_position] = items[new_position], item
-        set_films(items)
-        announce(_("{film} is now number {n} of {all}.", film=_film_label(item), n=new_position + 1, all=len(items)))
+    if 0 <= new_position < len(numbers):
+        numbers[position], numbers[new_position] = numbers[new_position], number
+        set_films(numbers)
+        announce(
+            _("{film} is now number {n} of {all}.", film=_film_label(number), n=new_position + 1, all=len(numbers))
+        )
 
 
-def mark_film(item: int, mark: str) -> None:
+def mark_film(number: int, mark: str) -> None:
     """Give a film one of MARKS, in place of its previous mark."""
-    if item in getattr(visitor().current, mark):
+    if number in getattr(visitor().current, mark):
         return
     _push_undo()
-    marks = _without_marks([item])
-    _change_current(**marks | {mark: (*marks[mark], item)})
-    announce(_(MARKED_TEXTS[mark], film=_film_label(item)))
+    marks = _without_marks([number])
+    _change_current(**marks | {mark: (*marks[mark], number)})
+    announce(_(MARKED_TEXTS[mark], film=_film_label(number)))
 
 
-def unmark_film(item: int, mark: str) -> None:
+def unmark_film(number: int, mark: str) -> None:
     """Remove the mark of a film."""
-    if item not in getattr(visitor().current, mark):
+    if number not in getattr(visitor().current, mark):
         return
     _push_undo()
-    _change_current(**_without_marks([item]))
-    announce(_(UNMARKED_TEXTS[mark], film=_film_label(item)))
+    _change_current(**_without_marks([number]))
+    announce(_(UNMARKED_TEXTS[mark], film=_film_label(number)))
 
 
-def toggle_later(item: int) -> None:
+def toggle_later(number: int) -> None:
     """Give a film the mark LATER, or remove this mark."""
-    if item in visitor().current.later:
-        unmark_film(item, LATER)
+    if number in visitor().current.later:
+        unmark_film(number, LATER)
     else:
-        mark_film(item, LATER)
+        mark_film(number, LATER)
 
 
-def _without_marks(items: Collection[int]) -> dict[str, Any]:
-    """Return the films of each of MARKS, without `items`."""
+def _without_marks(numbers: Collection[int]) -> dict[str, Any]:
+    """Return the films of each of MARKS, without `numbers`."""
     current = visitor().current
-    return {mark: tuple(other for other in getattr(current, mark) if other not in items) for mark in MARKS}
+    return {mark: tuple(other for other in getattr(current, mark) if other not in numbers) for mark in MARKS}
 
 
 def _change_current(**changes: Any) -> None:
@@ -331,10 +338,10 @@ def _change_current(**changes: Any) -> None:
     visitor().current = replace(visitor().current, **changes)
 
 
-def set_filter_list(items: Sequence[int]) -> None:
+def set_filter_list(numbers: Sequence[int]) -> None:
     """Replace the list that filters the recommendations. If it is empty, all films can be recommended."""
     _push_undo()
-    _change_current(filter_list=tuple(items))
+    _change_current(filter_list=tuple(numbers))
 
 
 def random_user(dataset: Dataset) -> history.UserHistory | None:
@@ -358,8 +365,8 @@ def undo() -> None:
         _announce_length()
 
 
-def _film_label(item: int) -> str:
-    return cache.dataset(visitor().current.dataset).catalog.films[item].label
+def _film_label(number: int) -> str:
+    return cache.dataset(visitor().current.dataset).catalog.films[number].label
 
 
 def _announce_length() -> None:
@@ -374,8 +381,11 @@ def open_dataset(name: str) -> None:
     state, current = visitor(), visitor().current
     _push_undo()
     state.by_dataset[current.dataset] = current
-    new = ListState(name, in_watch_order=current.in_watch_order, watch_dates=current.watch_dates)
-    _set_current(state.by_dataset.get(name) or replace(new, pending_titles=_titles(current)))
+    if lists := state.by_dataset.get(name):
+        _set_current(lists)
+    else:
+        order, watched = current.in_watch_order, current.watched_by_key
+        _set_current(ListState(name, pending_titles=_titles(current), in_watch_order=order, watched_by_key=watched))
 
 
 def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
@@ -383,7 +393,7 @@ def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
     if current.is_empty or not prepared.version(current.dataset):
         return current.pending_titles
     catalog_films = cache.dataset(current.dataset).catalog.films
-    return {name: tuple(catalog_films[item].label for item in getattr(current, name)) for name in LISTS}
+    return {name: tuple(catalog_films[number].label for number in getattr(current, name)) for name in LISTS}
 
 
 def film_key(film: Film) -> str:
@@ -407,7 +417,7 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
     catalog_films, index = cache.dataset(name).catalog.films, cache.title_index(name)
     n_films = Counter(film.label for film in catalog_films)
     duplicates = [film for film in catalog_films if n_films[film.label] > 1]
-    most_popular = {label: index.exact(label) for label in {film.label for film in duplicates}}
+    most_popular = {label: index.find_exact(label) for label in {film.label for film in duplicates}}
     keys: dict[int, str] = {}
     for film in duplicates:
         best = most_popular[film.label]
@@ -417,35 +427,35 @@ def _keys_of_duplicates(name: str) -> dict[int, str]:
 
 
 def _sync_ratings(dataset: Dataset) -> None:
-    """Read the ratings of the visitor's list from a new URL, and store them for the next URL.
+    """Read the ratings of the visitor's list from a new URL, and prepare the current ratings for the next URL.
 
-    The session key "rated" has the ratings of the URL. If it has changed since the last call, because `url.apply` has
-    read a new URL, its ratings replace the stored ratings of these films.
+    `url.apply` stores the ratings of a URL in the session key "rated". If they differ from `url_ratings`, the URL is
+    new, and they replace the stored ratings of these films. The key then gets the current ratings, for `url.to_params`.
     """
-    state, films = visitor(), [dataset.catalog.films[item] for item in visitor().current.films]
+    state, films = visitor(), [dataset.catalog.films[number] for number in visitor().current.films]
     text = st.session_state.setdefault("rated", "")
     if text != state.url_ratings:  # the URL is new
         by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
         keys = _film_keys(films)
         new_ratings = {key: by_id.get(film.movie_id) for key, film in zip(keys, films, strict=True)}
         state.ratings = {key: stars for key, stars in (state.ratings | new_ratings).items() if stars is not None}
-    parts = [f"{dataset.catalog.films[item].movie_id}.{stars:g}" for item, stars in ratings(dataset)]
+    parts = [f"{dataset.catalog.films[number].movie_id}.{stars:g}" for number, stars in ratings(dataset)]
     text = url.SEPARATOR.join(history.newest_that_fit(parts, MAX_RATING_CHARACTERS))
     st.session_state.rated = state.url_ratings = text
 
 
 def ratings(dataset: Dataset) -> Ratings:
     """Return the ratings of the films of the visitor's list."""
-    items, stars_by_key = visitor().current.films, visitor().ratings
+    numbers, stars_by_key = visitor().current.films, visitor().ratings
     if not stars_by_key:
-        return ()  # without the keys, which need the title index of the data set
-    keys = _film_keys([dataset.catalog.films[item] for item in items])
-    return tuple((item, stars_by_key[key]) for item, key in zip(items, keys, strict=True) if key in stars_by_key)
+        return ()  # without `_film_keys`, which would load the title index of the data set
+    keys = _film_keys([dataset.catalog.films[number] for number in numbers])
+    return tuple((number, stars_by_key[key]) for number, key in zip(numbers, keys, strict=True) if key in stars_by_key)
 
 
 def feedback(dataset: Dataset) -> Ratings:
     """Return the ratings of the list, and NOT_INTERESTED_STARS for each film that the visitor is not interested in."""
-    dislikes = ((item, NOT_INTERESTED_STARS) for item in visitor().current.not_interested)
+    dislikes = ((number, NOT_INTERESTED_STARS) for number in visitor().current.not_interested)
     return (*ratings(dataset), *dislikes)
 
 
@@ -458,8 +468,8 @@ def rate(film: Film, stars: float | None) -> None:
     """Rate a film. None removes the rating."""
     _push_undo()
     rated_key = film_key(film)
-    ratings = {key: value for key, value in visitor().ratings.items() if key != rated_key}
-    visitor().ratings = ratings if stars is None else ratings | {rated_key: stars}
+    other_ratings = {key: value for key, value in visitor().ratings.items() if key != rated_key}
+    visitor().ratings = other_ratings if stars is None else other_ratings | {rated_key: stars}
 
 
 def clear_ratings() -> None:

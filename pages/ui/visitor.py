@@ -9,7 +9,7 @@ import streamlit as st
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message, RecsysError
 from recsys.serving.history import UserHistory
-from recsys.serving.history_import import WatchedFilm
+from recsys.serving.history_review import WatchedFilm
 
 # names of fields of `ListState`
 LATER = "later"
@@ -35,7 +35,7 @@ class ListState:
     # not yet converted to film numbers by `session.convert_pending`
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # one of LISTS → movie ids of a URL
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # one of LISTS → titles of films
-    watch_dates: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → viewings of the film
+    watched_by_key: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → viewings of the film
 
     @property
     def excluded(self) -> tuple[int, ...]:

@@ -12,19 +12,19 @@ from pages.ui.i18n import _
 T = TypeVar("T")
 
 
-def button(label: str, key: str, icon: str, on_click: Callable[..., Any], *args: Any, **options: Any) -> None:
-    """Show a button that calls `on_click(*args)`. icon: Material icon. options: Further arguments of `st.button`."""
-    st.button(label, key=key, icon=f":material/{icon}:", on_click=on_click, args=args, **options)
+def button(label: str, key: str, icon: str, on_click: Callable[..., Any], *args: Any, **keywords: Any) -> None:
+    """Show a button that calls `on_click(*args)`. icon: Material icon. keywords: Further arguments of `st.button`."""
+    st.button(label, key=key, icon=f":material/{icon}:", on_click=on_click, args=args, **keywords)
 
 
-def file_uploader(label: str, key: str, max_bytes: int, **options: Any) -> Any:
-    """Show a file uploader, and allow this session to upload. options: Further arguments of `st.file_uploader`."""
+def file_uploader(label: str, key: str, max_bytes: int, **keywords: Any) -> Any:
+    """Show a file uploader, and allow this session to upload. keywords: Further arguments of `st.file_uploader`."""
     if context := get_script_run_ctx():
         allow_uploads(context.session_id, max_bytes)
-    return st.file_uploader(label, key=key, max_upload_size=max_bytes >> 20, **options)
+    return st.file_uploader(label, key=key, max_upload_size=max_bytes >> 20, **keywords)
 
 
-def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **options: Any) -> T:
+def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **keywords: Any) -> T:
     """Show options as buttons side by side, and return the chosen option.
 
     Args:
@@ -32,7 +32,7 @@ def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T 
         labels: Option → label in the visitor's language.
         key: Widget key.
         default: Option that is chosen at the start. None: the first option.
-        options: Further arguments of `st.segmented_control`.
+        keywords: Further arguments of `st.segmented_control`.
     """
     chosen: T = st.segmented_control(
         label,
@@ -42,16 +42,16 @@ def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T 
         format_func=labels.__getitem__,
         key=key,
         persist_state="session",
-        **options,
+        **keywords,
     )
     return chosen
 
 
-def selectbox(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **options: Any) -> T:
+def selectbox(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **keywords: Any) -> T:
     """Show options as a menu, and return the chosen option. For the arguments, see `segmented_control`."""
     index = 0 if default is None else list(labels).index(default)
     chosen: T = st.selectbox(
-        label, list(labels), index, format_func=labels.__getitem__, key=key, persist_state="session", **options
+        label, list(labels), index, format_func=labels.__getitem__, key=key, persist_state="session", **keywords
     )
     return chosen
 

@@ -106,7 +106,7 @@ def _by_count(items_by_value: Mapping[str, np.ndarray]) -> list[str]:
 
 
 def _language_label(code: str) -> str:
-    """Return the name of a language with a capital letter."""
+    """Return the name of a language with a capital letter, or the text for OTHER_LANGUAGE."""
     name = language_name(code)
     return _("English or unknown") if code == OTHER_LANGUAGE else name[:1].upper() + name[1:]
 

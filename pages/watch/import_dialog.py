@@ -1,9 +1,9 @@
 """The dialog that imports a history: files, pasted titles, questions about the files, and a review of the films.
 
-If there are no files, the pasted titles are added to the visitor's films. Files replace these films. After the dialog,
-the session has only the films, stars and dates.
+Pasted titles alone are added to the visitor's films. With a file, all imported films replace the visitor's films. After
+the dialog, the session has only the films, stars and dates.
 
-Session state: history-text (widget).
+Session state: history-text, history-files (widgets).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -52,9 +52,9 @@ class ImportState:
     """The state of the open dialog. It is discarded when the dialog closes."""
 
     answers: dict[str, Answers] = field(default_factory=dict)  # by file id
-    files: dict[tuple[str, Answers], list[Imported] | HistoryError] = field(default_factory=dict)  # by id and answers
+    results: dict[tuple[str, Answers], list[Imported] | HistoryError] = field(default_factory=dict)  # by id and answers
     review: ReviewState = field(default_factory=ReviewState)
-    saved: str = ""  # history that was loaded from the local storage, as JSON
+    stored_json: str = ""  # history that was loaded from the local storage
 
 
 def open_button(dataset: Dataset) -> None:
@@ -66,30 +66,31 @@ def open_button(dataset: Dataset) -> None:
 
 def offer_saved_history(dataset: Dataset) -> None:
     """Offer the history in the local storage, if any, and open it in the dialog after a click on Load."""
-    if text := saved_history.offer("start"):
-        _open(dataset, ImportState(saved=text))
+    if stored_json := saved_history.offer("start"):
+        _open(dataset, ImportState(stored_json=stored_json))
 
 
-def _open(dataset: Dataset, importing: ImportState) -> None:
+def _open(dataset: Dataset, state: ImportState) -> None:
     """Open the dialog."""
-    st.dialog(_("Import your history"), width="medium")(body)(dataset, importing)
+    open_dialog = st.dialog(_("Import your history"), width="medium")(body)
+    open_dialog(dataset, state)
 
 
 @errors.show_errors()
-def body(dataset: Dataset, importing: ImportState) -> None:
+def body(dataset: Dataset, state: ImportState) -> None:
     """Render the content of the dialog."""
     introduction = _(
         "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "
         "app, or use any CSV. You can add several files. A film that is in several files counts once."
     )
     st.caption(introduction)
-    if loaded := saved_history.offer("dialog"):
-        importing.saved = loaded
+    if stored_json := saved_history.offer("dialog"):
+        state.stored_json = stored_json
     privacy = _("Your files are only held in memory during the import. The server does not store, log or share them.")
     label = _("History files: CSV, JSON or ZIP")
     uploads = file_uploader(label, "history-files", MAX_FILE_BYTES, accept_multiple_files=True, help=privacy)
     pasted = _pasted_titles()
-    has_files = bool(uploads or importing.saved)
+    has_files = bool(uploads or state.stored_json)
     if not (has_files or pasted.entries):
         st.caption(privacy)
         with st.expander(_("Where to find the files"), icon=":material/help:"):
@@ -104,12 +105,12 @@ def body(dataset: Dataset, importing: ImportState) -> None:
         )
         st.warning(note)
     files = [(upload.name, upload.file_id, upload.getvalue()) for upload in uploads[:MAX_FILES]]
-    if importing.saved:
-        files.append((_("The history saved in this browser"), BROWSER_FILE_ID, importing.saved.encode()))
-    parts = [part for file in files for part in _show_file(importing, *file)]
+    if state.stored_json:
+        files.append((_("The history saved in this browser"), BROWSER_FILE_ID, state.stored_json.encode()))
+    parts = [part for file in files for part in _show_file(state, *file)]
     parts.append(pasted)
     if any(part.entries or part.skipped for part in parts):
-        import_review.show(importing.review, dataset, parts, has_files)
+        import_review.show(state.review, dataset, parts, has_files)
 
 
 def _pasted_titles() -> Imported:
@@ -124,24 +125,24 @@ def _pasted_titles() -> Imported:
     return Imported(name, "", tuple(replace(entry, file=name) for entry in title_list.parse(text or "")))
 
 
-def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) -> list[Imported]:
+def _show_file(state: ImportState, name: str, file_id: str, content: bytes) -> list[Imported]:
     """Render a summary of a file and questions about it.
 
     Returns:
         The content of the file: one part, or several parts for a ZIP archive, or none after an error.
     """
     is_month_first = (st.context.locale or "").lower() in MONTH_FIRST_LOCALES
-    answers = importing.answers.setdefault(file_id, Answers(prefers_month_first=is_month_first))
-    if (file_id, answers) not in importing.files:
+    answers = state.answers.setdefault(file_id, Answers(prefers_month_first=is_month_first))
+    if (file_id, answers) not in state.results:
         try:
-            importing.files[file_id, answers] = read(name, content, answers)
+            state.results[file_id, answers] = read(name, content, answers)
         except HistoryError as error:
-            importing.files[file_id, answers] = error
-    parts = importing.files[file_id, answers]
-    if isinstance(parts, HistoryError):
-        errors.show_error(parts)
+            state.results[file_id, answers] = error
+    result = state.results[file_id, answers]
+    if isinstance(result, HistoryError):
+        errors.show_error(result)
         return []
-    for part in parts:
+    for part in result:
         if part.format_title != "ZIP":  # the part for the archive itself has no films
             source = _(part.format_title) or _("unknown format")
             entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
@@ -149,16 +150,16 @@ def _show_file(importing: ImportState, name: str, file_id: str, content: bytes) 
         for note in part.notes:
             text = localize(note)
             st.caption(format.escape_markdown(f"{text[:1].upper()}{text[1:]}."))
-        _ask_questions(importing, part, file_id)
-    return parts
+        _ask_questions(state, part, file_id)
+    return result
 
 
-def _ask_questions(importing: ImportState, part: Imported, file_id: str) -> None:
+def _ask_questions(state: ImportState, part: Imported, file_id: str) -> None:
     """Render the questions about a file. Answered questions stay, so that an answer can be changed."""
     file_name = format.escape_markdown(part.file)
 
     def store_answer(name: str, key: str) -> None:
-        importing.answers[file_id] = replace(importing.answers[file_id], **{name: st.session_state[key]})
+        state.answers[file_id] = replace(state.answers[file_id], **{name: st.session_state[key]})
 
     def ask(name: str, question: str, options: dict[bool, str], default: bool) -> None:
         """Render a question. name: Field of `Answers`."""
@@ -182,7 +183,7 @@ def _ask_questions(importing: ImportState, part: Imported, file_id: str) -> None
         question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(dates.cell), file=file_name)
         ask("day_first", question, options, dates.is_day_first_likely)
     if part.column_question:
-        _ask_columns(importing, part.column_question, file_name, file_id)
+        _ask_columns(state, part.column_question, file_name, file_id)
 
 
 def format_day(day: datetime) -> str:
@@ -190,13 +191,13 @@ def format_day(day: datetime) -> str:
     return format_date(day, "d MMMM y", locale=i18n.current_language())
 
 
-def _ask_columns(importing: ImportState, question: ColumnQuestion, file_name: str, file_id: str) -> None:
+def _ask_columns(state: ImportState, question: ColumnQuestion, file_name: str, file_id: str) -> None:
     """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_LABELS."""
-    columns = importing.answers[file_id].columns or question.guess
+    columns = state.answers[file_id].columns or question.guess
 
     def store_column(name: str, key: str) -> None:
         new_columns = replace(columns, **{name: st.session_state[key]})
-        importing.answers[file_id] = replace(importing.answers[file_id], columns=new_columns)
+        state.answers[file_id] = replace(state.answers[file_id], columns=new_columns)
 
     def menu(name: str, label: str, options: Mapping[Any, str], width: int) -> None:
         """Render a menu. name: Field of `Columns`. options: Value of the field → label."""

@@ -12,9 +12,9 @@ from pages.ui.visitor import visitor
 from pages.watch import saved_history
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Imported
-from recsys.serving import history_import
+from recsys.serving import history_review
 from recsys.serving.film_matching import Matcher, MatchMethod
-from recsys.serving.history_import import Review, WatchedFilm
+from recsys.serving.history_review import Review, WatchedFilm
 
 UNCERTAIN_FILMS_PER_PAGE = 6
 MATCH_TEXTS = {
@@ -52,7 +52,7 @@ def show(state: ReviewState, dataset: Dataset, parts: list[Imported], has_files:
     basis = (dataset.name, parts)
     if state.review is None or state.basis != basis:
         with st.spinner(_("Searching for your films")):
-            state.review = history_import.review_files(matcher(dataset.name), parts)
+            state.review = history_review.review_files(matcher(dataset.name), parts)
         state.basis = basis
     watched = state.review.watched(state.choices)
     if watched:
@@ -61,7 +61,7 @@ def show(state: ReviewState, dataset: Dataset, parts: list[Imported], has_files:
         title = format.escape_markdown(cache.dataset_title(dataset.name))
         text = _("None of these films is in {data}. Close this dialog and try another data set at the top.", data=title)
         st.info(text, icon=":material/search_off:")
-    if state.review.unsure_positions:
+    if state.review.uncertain_positions:
         _show_uncertain(state.review, state.choices, dataset)
     _show_tables(state.review, state.choices, dataset)
     if watched and has_files:
@@ -88,7 +88,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, 
             n_undated,
         )
         notes.append(note)
-    if n_infrequent := sum(film.film >= dataset.n_items for film in watched):
+    if n_infrequent := sum(film.number >= dataset.n_items for film in watched):
         note = ngettext(
             "{n:,} film has too few ratings here. “Best guess” and the “Content” recommenders compare its genres, tags "
             "and themes. Other recommenders use a similar film.",
@@ -103,7 +103,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, 
 
 def _show_uncertain(review: Review, choices: dict[str, int | None], dataset: Dataset) -> None:
     """Render a menu of possible matches for each uncertain film, in pages."""
-    positions = review.unsure_positions  # in `review.films`
+    positions = review.uncertain_positions  # in `review.films`
     label = ngettext("Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(positions))
 
     def label_match(number: int | None) -> str:
@@ -138,14 +138,14 @@ def _show_uncertain(review: Review, choices: dict[str, int | None], dataset: Dat
 
 def _show_tables(review: Review, choices: dict[str, int | None], dataset: Dataset) -> None:
     """Render a table of the entries that are not imported, with a download, and a table of the matched films."""
-    rejected = review.rejected(choices)
+    not_imported = review.not_imported(choices)
     accepted = review.accepted(choices, dataset.catalog.films)
-    if len(rejected):
-        label = ngettext("Not imported: {n:,} entry", "Not imported: {n:,} entries", len(rejected))
+    if len(not_imported):
+        label = ngettext("Not imported: {n:,} entry", "Not imported: {n:,} entries", len(not_imported))
         with st.expander(label, icon=":material/playlist_remove:"):
             st.caption(_("Entries of your files that will not be in your list, each with the reason."))
-            st.dataframe(translate_table(rejected), hide_index=True)
-            charts.download_numbers(rejected, "not-taken")
+            st.dataframe(translate_table(not_imported), hide_index=True)
+            charts.download_numbers(not_imported, "not-taken")
     if len(accepted):
         with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
             st.dataframe(translate_table(accepted), hide_index=True)
@@ -153,7 +153,7 @@ def _show_tables(review: Review, choices: dict[str, int | None], dataset: Datase
 
 def translate_table(table: pd.DataFrame) -> pd.DataFrame:
     """Translate the headings of a table and the cells of TRANSLATED_COLUMNS. Other cells are names."""
-    columns = {name: table[name].map(_) for name in history_import.TRANSLATED_COLUMNS if name in table}
+    columns = {name: table[name].map(_) for name in history_review.TRANSLATED_COLUMNS if name in table}
     return table.assign(**columns).rename(columns=_)
 
 
@@ -177,7 +177,7 @@ def _show_import_button(
     if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
         if save:
             numbers = review.film_numbers(choices)
-            text = history_import.as_json(dataset.name, dataset.catalog, review.films, numbers)
+            text = history_review.as_json(dataset.name, dataset.catalog, review.films, numbers)
             saved_history.request_save(text, len(review.films))
         _import(dataset, watched)
         st.rerun()  # the whole page, which closes the dialog
@@ -187,19 +187,20 @@ def _show_add_button(watched: list[WatchedFilm]) -> None:
     """Render the button that adds the films of pasted titles to the visitor's films."""
     label = ngettext("Add {n:,} film to your films", "Add {n:,} films to your films", len(watched))
     if st.button(label, key="add-pasted", icon=":material/playlist_add:", type="primary"):
-        session.add_films([film.film for film in watched])
+        session.add_films([film.number for film in watched])
         st.rerun()  # the whole page, which closes the dialog
 
 
 def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
     """Replace the visitor's list by the imported films, with their stars and watch dates.
 
-    The list is a history if most films have a date.
+    The list is a history if most films have a date. If any film has stars, the session key "rate_by" shows all ratings
+    as stars.
     """
-    watch_dates = {session.film_key(dataset.catalog.films[film.film]): film for film in watched}
+    watched_by_key = {session.film_key(dataset.catalog.films[film.number]): film for film in watched}
     has_known_order = sum(film.last_date is not None for film in watched) > len(watched) / 2
-    session.start_list([film.film for film in watched], has_known_order, watch_dates)
-    stars = {key: film.stars for key, film in watch_dates.items() if film.stars is not None}
+    session.start_list([film.number for film in watched], has_known_order, watched_by_key)
+    stars = {key: film.stars for key, film in watched_by_key.items() if film.stars is not None}
     visitor().ratings = visitor().ratings | stars  # a new dict, because `undo` restores the old one
     if stars:
         st.session_state.rate_by = "stars"

@@ -18,6 +18,14 @@ from recsys.serving.recommend import RankPosition
 BAR_COLOUR = f"{charts.ACCENT}73"  # 45% of the opacity, as in the leaderboard
 LINE_WIDTH = 0.02  # share of the width of the cell
 
+# column of `list_comparison.hit_table` → its name in the downloaded table
+CSV_NAMES = {
+    "hits": "found",
+    "hit_rate_low": "low",
+    "hit_rate_high": "high",
+    "median_low": "best",
+    "median_high": "worst",
+}
 FilmRanks = dict[str, list[RankPosition]]  # title of a recommender → rank of each hidden film
 
 
@@ -89,7 +97,7 @@ def _show_results(ranks: FilmRanks, n_films: int) -> None:
         "median rank."
     )
     st.caption(text)
-    charts.download_numbers(rows.rename(columns={"hits": "found"}), "last-films-guessed")
+    charts.download_numbers(rows.rename(columns=CSV_NAMES), "last-films-guessed")
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
@@ -125,7 +133,7 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
 
 def _overlap_note(rows: pd.DataFrame) -> str:
     """Return whether the interval of the best recommender overlaps with others."""
-    if n_overlaps := int((rows["high"].iloc[1:] >= rows["low"].iloc[0]).sum()):
+    if n_overlaps := int((rows["hit_rate_high"].iloc[1:] >= rows["hit_rate_low"].iloc[0]).sum()):
         note = ngettext(
             "There are too few films for a clear result: the interval of {n} other recommender overlaps with that of "
             "the best one.",
@@ -149,15 +157,15 @@ def _table(rows: pd.DataFrame, n_films: int) -> Styler:
     cells = []
     for row in rows.itertuples():
         title, hits = format.escape_markdown(_(row.recommender)), _("{hits} of {n}", hits=row.hits, n=n_films)
-        interval = f"{number(row.low, '.0%')} – {number(row.high, '.0%')}"
+        interval = f"{number(row.hit_rate_low, '.0%')} – {number(row.hit_rate_high, '.0%')}"
         median = format_rank(row.median)
-        if not pd.isna(row.best):  # there are enough films for an interval of the median, from `best` to `worst`
-            median += f" ({format_rank(row.best)} – {format_rank(row.worst)})"
+        if not pd.isna(row.median_low):  # there are enough films for an interval of the median
+            median += f" ({format_rank(row.median_low)} – {format_rank(row.median_high)})"
         cells.append((title, hits, interval, format.metric(row.ndcg), median))
     k = list_comparison.TOP_K
     headings = [_("Recommender"), _("In its top {k}", k=k), _("95% interval"), _("NDCG@{k}", k=k), _("Median rank")]
     table = pd.DataFrame(cells, columns=headings).set_index(headings[0])
-    bars = [interval_bar(row.low, row.hits / n_films, row.high) for row in rows.itertuples()]
+    bars = [interval_bar(row.hit_rate_low, row.hits / n_films, row.hit_rate_high) for row in rows.itertuples()]
     return table.style.apply(lambda _column: bars, subset=[headings[2]])
 
 

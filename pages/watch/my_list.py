@@ -16,7 +16,7 @@ from pages.ui.i18n import _, ngettext
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, segmented_control
 from pages.watch import import_dialog, saved_history, share, theme_search
-from pages.watch.predictions import ANCHOR, RATINGS_NOTE, RecommendationList
+from pages.watch.recommendations import ANCHOR, RATINGS_NOTE, RecommendationList
 from recsys.data.dataset import Dataset, Film
 from recsys.serving import history, substitutes
 from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS, MIN_LIKED_STARS
@@ -25,10 +25,10 @@ from recsys.serving.search.search import SearchResult
 FILMS_PER_PAGE = 12
 
 
-def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+def show(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
     """Render the search box, the visitor's films, and the tools, which can share the films and the recommendations."""
     st.header(_("Your films"), help=_("Your favourites in any order, or the films you watched, the latest one last."))
-    _search(dataset.name)
+    _show_search(dataset.name)
     theme_search.panel(dataset.name)
     ui_page.show_notices()
     user = visitor().current.user
@@ -37,13 +37,13 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
     if films:
         with st.container(key="jump"):  # only in narrow windows, where the recommendations are below the films
             st.markdown(f"[{_('See the recommendations')}](#{ANCHOR})")
-        _show_films(dataset, films, recommended)
-        _order_toggle(films)
+        _show_films(dataset, films, recommendation_list)
+        _show_order_toggle(films)
     else:
         st.caption(_("Add a film by its title, or start with a ready-made list or the films of a random person."))
         if dataset.noun == "film":
             import_dialog.offer_saved_history(dataset)
-    _tools(dataset, films, recommended)
+    _show_tools(dataset, films, recommendation_list)
     _note_shortened_link(dataset, films)
     saved_history.save_requested()
     if not films:
@@ -51,7 +51,7 @@ def show(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationLi
 
 
 @st.fragment
-def _search(dataset_name: str) -> None:
+def _show_search(dataset_name: str) -> None:
     """Render the search box. While the visitor types, only this fragment runs again."""
     hint = _("To add several films at once, click “Import your history” and paste their titles.")
     film_search.search_box(
@@ -81,29 +81,24 @@ def _add(number: int) -> None:
     st.rerun()  # the whole page, not only the fragment
 
 
-def _show_films(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+def _show_films(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
     """Render the films in their order. A long list has pages and opens at its end."""
     n_pages = math.ceil(len(films) / FILMS_PER_PAGE)
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
     # a content model has infrequent films as items, so it needs no substitutes
-    model_dataset = recommended.predictor.dataset if recommended else dataset
+    model_dataset = recommendation_list.predictor.dataset if recommendation_list else dataset
+    reads_descriptions = recommendation_list is not None and recommendation_list.predictor.model.reads_infrequent_films
     with st.container(key="sequence", gap="xsmall"):
         start = (page - 1) * FILMS_PER_PAGE
         for position, number in enumerate(films[start : start + FILMS_PER_PAGE], start):
             film = dataset.catalog.films[number]
-            note = watch_note(film)
-            if substitute := substitutes.label(model_dataset, number):
-                text = _("Too few ratings, so {films} is used instead.", films=substitute)
-                reads_description = recommended is not None and recommended.predictor.model.reads_infrequent_films
-                if reads_description and len(films) > 1 and not substitutes.has_similar_item(model_dataset, number):
-                    text = _("Too few ratings, so only its genres, tags and themes are used.")
-                note += " " + text
-            _film_row(films, position, film, note.strip())
+            note = f"{watch_note(film)} {substitute_note(model_dataset, films, position, reads_descriptions)}"
+            _show_film_row(films, position, film, note.strip())
 
 
 def watch_note(film: Film) -> str:
     """Return sentences about the watch dates and half stars of a film of an imported history, or ""."""
-    watched = visitor().current.watch_dates.get(session.film_key(film))
+    watched = visitor().current.watched_by_key.get(session.film_key(film))
     notes = []
     if watched and watched.is_dated and watched.last_date:
         n, day = watched.n_viewings, import_dialog.format_day(watched.last_date)
@@ -112,12 +107,29 @@ def watch_note(film: Film) -> str:
     elif watched and watched.n_viewings > 1:
         notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.n_viewings))
     stars = session.rating(film)
-    if stars and stars % 1:  # `_stars` shows only whole stars
+    if stars and stars % 1:  # `_show_stars` shows only whole stars
         notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
     return " ".join(notes)
 
 
-def _order_toggle(films: tuple[int, ...]) -> None:
+def substitute_note(dataset: Dataset, films: tuple[int, ...], position: int, reads_descriptions: bool) -> str:
+    """Return what the recommender uses in place of an infrequent film, "" for an item.
+
+    Args:
+        dataset: The data set of the recommender.
+        films: The visitor's list.
+        position: Position of the film in the list.
+        reads_descriptions: Whether the recommender also reads infrequent films, see `substitutes.films_to_keep`.
+    """
+    substitute = substitutes.label(dataset, films[position])
+    if not substitute:
+        return ""
+    if reads_descriptions and not substitutes.films_to_keep(dataset, films)[position]:
+        return _("Too few ratings, so only its genres, tags and themes are used.")
+    return _("Too few ratings, so {films} is used instead.", films=substitute)
+
+
+def _show_order_toggle(films: tuple[int, ...]) -> None:
     """Render a switch between favourites and a history, unless there is only one film."""
     if len(films) > 1:
         state = st.session_state
@@ -133,7 +145,7 @@ def _order_toggle(films: tuple[int, ...]) -> None:
         st.toggle(_("In the order I watched them"), key="in_watch_order", help=help_text, on_change=store)
 
 
-def _film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> None:
+def _show_film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> None:
     """Render a film of the list with its rating and the buttons that move or remove it.
 
     The latest film of a history has a tag.
@@ -146,17 +158,17 @@ def _film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> N
         if st.session_state.get("rate_by") == "stars":
             with st.container(gap=None):
                 st.html(html)
-                _stars(film)
+                _show_stars(film)
         else:
             st.html(html)
-            _thumbs(film)
+            _show_thumbs(film)
         up, down = _("Move {film} up", film=name), _("Move {film} down", film=name)
-        _icon_button(up, f"up-{movie_id}", "arrow_upward", _move, number, -1, disabled=position == 0)
-        _icon_button(down, f"down-{movie_id}", "arrow_downward", _move, number, 1, disabled=is_last)
-        _icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, number)
+        _show_icon_button(up, f"up-{movie_id}", "arrow_upward", _move, number, -1, disabled=position == 0)
+        _show_icon_button(down, f"down-{movie_id}", "arrow_downward", _move, number, 1, disabled=is_last)
+        _show_icon_button(_("Remove {film}", film=name), f"remove-{movie_id}", "close", _remove, number)
 
 
-def _icon_button(
+def _show_icon_button(
     label: str, key: str, icon: str, on_click: Callable[..., object], *args: Any, type: str = "tertiary", **options: Any
 ) -> None:
     """Render a button that shows only an icon. The style hides a label in *…*, which screen readers read."""
@@ -177,8 +189,8 @@ def _remove(number: int) -> None:
     position = films.index(number) if number in films else len(films)
     session.remove_film(number)
     remaining = visitor().current.films
-    next_films = remaining[position : position + 1] or remaining[-1:]
-    browser.focus_on(*(f"remove-{_movie_id(film)}" for film in next_films), "search")
+    next_numbers = remaining[position : position + 1] or remaining[-1:]
+    browser.focus_on(*(f"remove-{_movie_id(next_number)}" for next_number in next_numbers), "search")
 
 
 def _movie_id(number: int) -> int:
@@ -186,13 +198,13 @@ def _movie_id(number: int) -> int:
     return cache.dataset(visitor().current.dataset).catalog.films[number].movie_id
 
 
-def _thumbs(film: Film) -> None:
+def _show_thumbs(film: Film) -> None:
     """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
     stars, name = session.rating(film), format.escape_markdown(film.label)
     is_liked = stars is not None and stars >= MIN_LIKED_STARS
     is_disliked = stars is not None and not is_liked
-    like = _("Remove your thumbs up for {film}", film=name) if is_liked else _("I liked {film}", film=name)
-    dislike = (
+    like_label = _("Remove your thumbs up for {film}", film=name) if is_liked else _("I liked {film}", film=name)
+    dislike_label = (
         _("Remove your thumbs down for {film}", film=name) if is_disliked else _("I did not like {film}", film=name)
     )
 
@@ -201,15 +213,15 @@ def _thumbs(film: Film) -> None:
         browser.focus_on(key)
 
     for label, kind, icon, stars_of_button, is_given in (
-        (like, "like", "thumb_up", LIKED_STARS, is_liked),
-        (dislike, "dislike", "thumb_down", DISLIKED_STARS, is_disliked),
+        (like_label, "like", "thumb_up", LIKED_STARS, is_liked),
+        (dislike_label, "dislike", "thumb_down", DISLIKED_STARS, is_disliked),
     ):
         key = f"{kind}-{film.movie_id}"
         new_stars = None if is_given else stars_of_button  # a second click removes the rating
-        _icon_button(label, key, icon, rate, new_stars, key, type="primary" if is_given else "tertiary")
+        _show_icon_button(label, key, icon, rate, new_stars, key, type="primary" if is_given else "tertiary")
 
 
-def _stars(film: Film) -> None:
+def _show_stars(film: Film) -> None:
     """Render the rating as five stars. Half stars are rounded up."""
     key, stars = f"stars-{film.movie_id}", session.rating(film)
     # the value of `st.feedback` is the number of stars minus 1
@@ -234,7 +246,7 @@ def _note_shortened_link(dataset: Dataset, films: tuple[int, ...]) -> None:
         st.caption(text)
 
 
-def _tools(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+def _show_tools(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
     """Render the buttons and popovers below the list. When a click disables a button, the focus moves to another."""
 
     def undo() -> None:
@@ -249,12 +261,12 @@ def _tools(dataset: Dataset, films: tuple[int, ...], recommended: Recommendation
         if films or visitor().undo_stack:
             button(_("Undo"), "undo", "undo", undo, disabled=not visitor().undo_stack)
             button(_("Clear"), "clear", "delete_sweep", clear, disabled=not films)
-            share.popover(dataset, films, recommended)
+            share.popover(dataset, films, recommendation_list)
         if films:
-            _ratings_popover(recommended)
+            _show_ratings_popover(recommendation_list)
         if dataset.noun == "film":  # import files are from film services
             import_dialog.open_button(dataset)
-        _random_user(dataset, films)
+        _show_random_user_button(dataset, films)
         input_help = ngettext(
             "{data} has {n:,} person. This replaces the films in your list. You can undo it.",
             "{data} has {n:,} people. This replaces the films in your list. You can undo it.",
@@ -265,7 +277,7 @@ def _tools(dataset: Dataset, films: tuple[int, ...], recommended: Recommendation
         ui_page.user_popover(dataset, "person", input_help, session.load_user, help_text)
 
 
-def _ratings_popover(recommended: RecommendationList | None) -> None:
+def _show_ratings_popover(recommendation_list: RecommendationList | None) -> None:
     """Render the choice between thumbs and stars, a note on the effect of ratings, and a button that deletes them."""
     panel = ui_page.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
@@ -274,19 +286,19 @@ def _ratings_popover(recommended: RecommendationList | None) -> None:
     with panel, ui_page.popover_content("ratings-open"):
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
-        if recommended:
+        if recommendation_list:
             st.caption(_(RATINGS_NOTE))
             if visitor().ratings:
                 button(_("Clear all ratings"), "ratings-forget", "restart_alt", session.clear_ratings)
 
 
-def _random_user(dataset: Dataset, films: tuple[int, ...]) -> None:
+def _show_random_user_button(dataset: Dataset, films: tuple[int, ...]) -> None:
     """Render the button that loads the films of a random user. A popover asks before films are replaced."""
 
     def fill() -> None:
         if user := session.random_user(dataset):
             session.load_user(user)
-        browser.focus_on("surprise", "surprise-open")  # a popover, if it has replaced the button
+        browser.focus_on("surprise", "surprise-open")  # if the list was empty, the popover has replaced the button
 
     label, icon = _("Films of a random person"), "casino"
     help_text = _("Fill the list with the films of a random person in this data set.")

@@ -11,7 +11,7 @@ from pages.ui import cache, charts, session
 from pages.ui import page as ui_page
 from pages.ui.i18n import N_, _
 from pages.ui.visitor import MARKS, visitor
-from pages.watch.predictions import RecommendationList
+from pages.watch.recommendations import RecommendationList
 from recsys.data.dataset import Dataset
 from recsys.serving import export, share_image
 
@@ -34,7 +34,7 @@ FOCUS_CLASSES = "file-picture", "file-films-csv"
 _cached_png = lru_cache(maxsize=32)(share_image.share_png)
 
 
-def popover(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+def popover(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
     """Render the popover. Its content is only computed while it is open."""
     panel = ui_page.popover(_("Share"), "share", icon="share", disabled=not films, focus=FOCUS_CLASSES)
     if not (panel.open and films):
@@ -43,12 +43,12 @@ def popover(dataset: Dataset, films: tuple[int, ...], recommended: Recommendatio
         st.markdown("**" + _("Link") + "**")
         st.code(_link(), language=None, wrap_lines=True)
         st.caption(_(REACH_TEXTS[reach(st.context.url or "")]))
-        if recommended and recommended.picks:
+        if recommendation_list and recommendation_list.picks:
             st.markdown("**" + _("Picture") + "**")
-            _show_picture(dataset, films, recommended)
+            _show_picture(dataset, films, recommendation_list)
         st.markdown("**" + _("Files") + "**")
         with st.container(horizontal=True, gap="small"):
-            _file_buttons(dataset, films, recommended)
+            _file_buttons(dataset, films, recommendation_list)
         st.caption(_("Import the Letterboxd file at letterboxd.com/import. It has no dates and no ratings."))
 
 
@@ -72,13 +72,13 @@ def reach(url: str) -> Reach:
     return Reach.NETWORK if address.is_private else Reach.EVERYBODY
 
 
-def _show_picture(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList) -> None:
+def _show_picture(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList) -> None:
     """Render the picture and a button that saves it."""
-    model = cache.recommender_title(recommended.predictor)
+    model = cache.recommender_title(recommendation_list.predictor)
     watched = tuple(dataset.catalog.films[film] for film in films)
     picks = tuple(
-        (pick.film, "" if pick.probability is None else recommended.format_probability(pick.probability))
-        for pick in recommended.picks[: share_image.MAX_NEXT]
+        (pick.film, "" if pick.probability is None else recommendation_list.format_probability(pick.probability))
+        for pick in recommendation_list.picks[: share_image.MAX_NEXT]
     )
     png = _cached_png(watched, picks, picture_texts(len(films), model), charts.fonts())
     titles = ", ".join(film.label for film, _probability in picks)
@@ -100,10 +100,10 @@ def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
     )
 
 
-def _file_buttons(dataset: Dataset, films: tuple[int, ...], recommended: RecommendationList | None) -> None:
+def _file_buttons(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
     """Render the buttons that download the visitor's lists and the recommendations."""
     catalog = dataset.catalog
-    picks, title = (recommended.picks, recommended.predictor.title) if recommended else ([], "")
+    picks, title = (recommendation_list.picks, recommendation_list.predictor.title) if recommendation_list else ([], "")
     current = visitor().current
     marked = {mark: getattr(current, mark) for mark in MARKS}
     files: list[tuple[str, str, str | bytes]] = [

@@ -43,8 +43,8 @@ def _parser(name: str) -> ThemeParser:
 
 
 def offer(dataset_name: str, text: str) -> bool:
-    """Render a button that opens the panel with a text if the text is a theme, and return whether it is."""
-    if not _parser(dataset_name).is_theme(film_themes.english_theme_name(text)):
+    """Render a button that opens the panel with a text if the text is a query by theme, and return whether it is."""
+    if not _parser(dataset_name).is_theme_query(film_themes.english_theme_name(text)):
         return False
     label = _("Find by theme: “{text}”", text=format.escape_markdown(text))
     button(label, "theme-offer", "auto_awesome", _open, text, type="tertiary", width="stretch")
@@ -87,7 +87,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
     if not matches:
         st.caption(_("No tag, genre or title contains any of these words. Try other words."))
     browser.place_status(_("Films found: {n}.", n=len(matches)))
-    keys = [f"near-{dataset.catalog.films[match.item].movie_id}" for match in matches]
+    keys = [f"near-{dataset.catalog.films[match.number].movie_id}" for match in matches]
     with st.container(key="near", gap=None):
         for position, match in enumerate(matches):
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
@@ -99,24 +99,25 @@ def _show_match(dataset: Dataset, match: ThemeMatch, key: str, other_keys: list[
 
     After a click, the added film is disabled, so the focus moves to the next of `other_keys`.
     """
-    film, item = dataset.catalog.films[match.item], match.item
-    later_key, is_later = f"later-{film.movie_id}", item in visitor().current.later
+    number = match.number
+    film = dataset.catalog.films[number]
+    later_key, is_later = f"later-{film.movie_id}", number in visitor().current.later
 
     def add() -> None:
-        session.add_film(item)
+        session.add_film(number)
         browser.focus_on(*other_keys, "theme")
         st.rerun()  # the whole page, not only the fragment
 
     def toggle_later() -> None:
-        session.toggle_later(item)
+        session.toggle_later(number)
         browser.focus_on(later_key)
         st.rerun()
 
-    is_listed = item in visitor().current.films
+    is_listed = number in visitor().current.films
     reason = _("already in your list") if is_listed else ""
     note = ", ".join(map(film_themes.display_tag_or_theme, match.reasons)) or format.display_genres(film.genres)
     film_search.film_button(film, key, "add", add, (), reason, note)
-    if not is_listed and item < dataset.n_items:  # an infrequent film cannot be recommended
+    if not is_listed and number < dataset.n_items:  # an infrequent film cannot be recommended
         label = _("Remove from “Watch later”") if is_later else _("Watch later")
         hidden_label = format.escape_markdown(f"{label}: {film.label}")
         icon = "bookmark_remove" if is_later else "bookmark_add"

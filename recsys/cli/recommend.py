@@ -43,7 +43,7 @@ def recommend(
     """
     from recsys.data import datasets
     from recsys.progress import Terminal
-    from recsys.serving import history_import, predictor, users
+    from recsys.serving import history_review, predictor, users
     from recsys.serving.export import as_record
     from recsys.serving.filters import Filters
     from recsys.serving.history import parse_titles
@@ -66,15 +66,15 @@ def recommend(
         ratings: tuple[tuple[int, float], ...] = ()
         notes: list[str] = []  # about the history, for the user
         if history:
-            watched, notes = history_import.import_files(data, [(path.name, read_history(path)) for path in history])
-            films, ratings = [entry.film for entry in watched], history_import.watched_ratings(watched)
+            watched, notes = history_review.import_files(data, [(path.name, read_history(path)) for path in history])
+            films, ratings = [film.number for film in watched], history_review.watched_ratings(watched)
         elif titles:
             films, notes = parse_titles(TitleIndex(data.catalog, data.counts), titles)
         elif user_row is None:
             notes = [f"no {data.noun}s given, so these are the recommendations for a new user"]
         loaded_predictor = predictor.load(model, data, report)
         if out:
-            lists = users.recommend_for_all(loaded_predictor, k, filters, report)
+            lists = users.recommend_for_users(loaded_predictor, k, filters, report)
             try:
                 users.write_table(lists, out)
             except OSError as error:

@@ -46,6 +46,11 @@ class Protocol:
     sampler: Sampler | None = None  # None if n_candidates is 0
 
     @property
+    def uses_favourites(self) -> bool:
+        """Whether the recommender gets some of the items that a user liked, in no order, instead of a history."""
+        return self.n_given > 0
+
+    @property
     def has_whole_histories(self) -> bool:
         """Whether the recommender gets the whole history of a user."""
         return not (self.n_newest or self.n_given)

@@ -157,18 +157,18 @@ def missing(measured: Iterable[str]) -> list[Recommender]:
 def group_by_training(
     recommenders: Iterable[Recommender], dataset: str
 ) -> tuple[list[Recommender], list[Recommender], list[Recommender]]:
-    """Return the recommenders that are trained, those that combine trained recommenders, and the others."""
-    trained: list[Recommender] = []
-    combined: list[Recommender] = []
-    untrained: list[Recommender] = []
+    """Return the recommenders that need training, the mixtures of such recommenders, and the others."""
+    needing_training: list[Recommender] = []
+    mixtures: list[Recommender] = []
+    training_free: list[Recommender] = []
     for recommender in recommenders:
         if recommender.needs_training:
-            trained.append(recommender)
+            needing_training.append(recommender)
         elif any(registry.get(name).needs_training for name in recommender.members(dataset)):
-            combined.append(recommender)
+            mixtures.append(recommender)
         else:
-            untrained.append(recommender)
-    return trained, combined, untrained
+            training_free.append(recommender)
+    return needing_training, mixtures, training_free
 
 
 def first_result_commands(variant: str, dataset: str, protocol: str) -> list[str]:

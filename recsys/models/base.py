@@ -5,7 +5,7 @@ Shapes: B queries, I items, T tokens, Q masked positions, L layers, H heads, D d
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from recsys.data.dataset import DataError, Dataset, HeldOut, Queries
 from recsys.errors import N_, Message
 from recsys.ranking.ranking import log_sum_exp
 from recsys.training.options import RunOptions, TrainingSummary
+
+if TYPE_CHECKING:
+    from recsys.models.common_trait import CommonTrait
 
 TOO_LITTLE_RAM = N_(
     "{wanted}, but only half of the {free:,.1f} GB that is free on this computer may be used; choose another "
@@ -76,9 +79,9 @@ class Model(ABC):
         """Return whether film descriptions have a higher weight than usual, see `VisitorPool`."""
         return False
 
-    def common_trait_name(self, history: np.ndarray) -> str:
-        """Return the trait of the films that raises the weight of film descriptions, or "", see `VisitorPool`."""
-        return ""
+    def notable_common_trait(self, history: np.ndarray) -> "CommonTrait | None":
+        """Return the trait of the films that raises the weight of film descriptions, or None, see `VisitorPool`."""
+        return None
 
     def remove_count_memory(self) -> None:
         """Remove the counts that are combined with a network's scores, if any, see `count_memory.py`."""

@@ -28,6 +28,16 @@ class CommonTrait(NamedTuple):
     share: float  # of the films of the list that have it
     strength: float  # > 0: share · log(FREQUENT_TRAIT_SHARE / share of the events that belong to films with the trait)
 
+    @property
+    def kind(self) -> str:
+        """The part of the name before the first slash: "language"."""
+        return self.name.partition("/")[0]
+
+    @property
+    def value(self) -> str:
+        """The part of the name after the first slash: "fr"."""
+        return self.name.partition("/")[2]
+
 
 class TraitTable:
     """The traits of all items, and how frequent each trait is."""

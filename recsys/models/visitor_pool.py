@@ -294,15 +294,15 @@ class VisitorPool(Pool):
         factor = self._content_factor(history, self._find_common_trait(history))
         return factor >= NOTE_MIN_FACTOR and factor > self._min_content_factor(history)
 
-    def common_trait_name(self, history: np.ndarray) -> str:
-        """Return the name of the trait that all films of a history have in common.
+    def notable_common_trait(self, history: np.ndarray) -> CommonTrait | None:
+        """Return the trait that all films of a history have in common.
 
-        The result is "" if there is none, if some films lack it, or if its factor is below NOTE_MIN_FACTOR.
+        The result is None if there is none, if some films lack it, or if its factor is below NOTE_MIN_FACTOR.
         """
         trait = self._find_common_trait(history)
         if trait is None or trait.share < 1 or np.exp(trait.strength) < NOTE_MIN_FACTOR:
-            return ""
-        return trait.name
+            return None
+        return trait
 
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool`, how frequent items and traits are, and the factors of lists in no order."""

@@ -51,7 +51,7 @@ def available_sample_lists(index: TitleIndex) -> list[SampleList]:
     """Return the first MAX_SAMPLE_LISTS sample lists with at least MIN_SAMPLE_FILMS films of the data set."""
     usable = []
     for name, (description, titles) in sample_lists().items():
-        films = [index.exact(title) for title in titles]
+        films = [index.find_exact(title) for title in titles]
         items = tuple(dict.fromkeys(film.number for film in films if film is not None and not film.is_infrequent))
         if len(items) >= MIN_SAMPLE_FILMS:
             usable.append(SampleList(name, description, items))
@@ -102,9 +102,9 @@ def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
     Raises:
         UnknownTitleError: If there is no film with the title.
     """
-    if labelled_film := index.labelled(title):
+    if labelled_film := index.find_by_label(title):
         return [labelled_film]
-    if films := index.matches(title):
+    if films := index.find_all_exact(title):
         return [film for film in films if not film.is_infrequent] or films
     short_title = title if len(title) <= MAX_TITLE_CHARS else f"{title[:MAX_TITLE_CHARS]}…"
     results = index.search(title, limit=20) or index.nearest(title)

@@ -1,7 +1,7 @@
-"""Draw the motifs of generated posters as shapes in a box of WIDTH × HEIGHT. The lower half is darkened for a title.
+"""The motifs of generated posters: functions that return shapes in a box of WIDTH × HEIGHT.
 
-x increases to the right, y increases downwards. Motifs differ between posters, because their numbers are random. Their
-ranges were chosen by eye.
+The lower half of a poster is darkened for a title. x increases to the right, y increases downwards. Positions and sizes
+in a motif are random, so posters differ. Their ranges were chosen by eye.
 """
 
 import math
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 WIDTH = 200
 HEIGHT = 300  # film posters have a ratio of 2:3
-RAY_LENGTH = 330  # rays from a point in the upper half end outside the box
+RAY_LENGTH = 330  # rays from the points that the motifs use end outside the box
 Point = tuple[float, float]  # (x, y)
 
 
@@ -61,13 +61,13 @@ def rotate(shapes: Iterable[Shape], degrees: float, around: Point = (100, 100)) 
 
 
 def rings(rng: Random) -> list[Shape]:
-    """Draw ripples."""
+    """Return ripples."""
     x, y, gap = rng.randint(40, 160), rng.randint(40, 120), rng.randint(12, 24)
     return [circle(x, y, gap * ring, 0.4, 2.5) for ring in range(1, rng.randint(5, 10))]
 
 
 def orbits(rng: Random) -> list[Shape]:
-    """Draw a sun with its planets."""
+    """Return a sun with its planets."""
     x, y, tilt_degrees = 100, rng.randint(70, 100), rng.randint(-40, 40)
     shapes = [circle(x, y, rng.randint(16, 26), 0.85)]
     for radius in (48, 72, 98)[: rng.randint(2, 3)]:
@@ -80,7 +80,7 @@ def orbits(rng: Random) -> list[Shape]:
 
 
 def constellation(rng: Random) -> list[Shape]:
-    """Draw large stars, connected by a line from left to right, and small stars."""
+    """Return large stars, connected by a line from left to right, and small stars."""
     centres = [(rng.randint(16, 184), rng.randint(20, 170)) for _ in range(rng.randint(7, 10))]
     small_stars = [circle(rng.randint(4, 196), rng.randint(4, 190), rng.choice((0.8, 1.2)), 0.7) for _ in range(40)]
     large_stars = [circle(*centre, rng.choice((3, 4, 6)), 0.9) for centre in centres]
@@ -88,7 +88,7 @@ def constellation(rng: Random) -> list[Shape]:
 
 
 def moon(rng: Random) -> list[Shape]:
-    """Draw a moon with a halo, and stars."""
+    """Return a moon with a halo, and stars."""
     x, y, radius = rng.randint(55, 145), rng.randint(62, 100), rng.randint(30, 52)
     stars = [circle(rng.randint(6, 194), rng.randint(6, 180), rng.choice((1, 1.5, 2)), 0.6) for _ in range(26)]
     halo = circle(x, y, radius + rng.randint(10, 22), 0.14)
@@ -96,7 +96,7 @@ def moon(rng: Random) -> list[Shape]:
 
 
 def rays(rng: Random) -> list[Shape]:
-    """Draw beams from one point, with gaps of the same width. Half of the posters have a sun at the point."""
+    """Return beams from one point, with gaps of the same width. Half of the posters have a sun at the point."""
     x, y, offset, n_beams = rng.randint(40, 160), rng.randint(70, 160), rng.random(), rng.choice((9, 11, 13, 16))
     beams = []
     for beam in range(n_beams):
@@ -106,21 +106,21 @@ def rays(rng: Random) -> list[Shape]:
 
 
 def blinds(rng: Random) -> list[Shape]:
-    """Draw slanted bars, like light through a blind."""
+    """Return slanted bars, like light through a blind."""
     step = rng.randint(18, 32)
     bars = [box(-200, y, 600, step * 0.45) for y in range(-140, 400, step)]
     return rotate(bars, rng.choice((-58, -32, -20, 20, 32, 58)))
 
 
 def rain(rng: Random) -> list[Shape]:
-    """Draw slanted strokes."""
+    """Return slanted strokes."""
     slant = rng.randint(-26, 26)
     starts = [(rng.randint(-20, 220), rng.randint(-20, 180)) for _ in range(60)]
     return [polyline([(x, y), (x + slant * 0.5, y + rng.randint(14, 40))], 0.45, 1.8) for x, y in starts]
 
 
 def dots(rng: Random) -> list[Shape]:
-    """Draw a halftone of dots that grow towards one point."""
+    """Return a halftone of dots that grow towards one point."""
     step, centre_x, centre_y = rng.randint(20, 30), rng.randint(20, 180), rng.randint(30, 130)
     return [
         circle(x, y, max(1.5, step * 0.44 - math.hypot(x - centre_x, y - centre_y) / 20), 0.4)
@@ -130,7 +130,7 @@ def dots(rng: Random) -> list[Shape]:
 
 
 def bubbles(rng: Random) -> list[Shape]:
-    """Draw discs of several sizes."""
+    """Return discs of several sizes."""
     radii = [rng.choice((8, 13, 20, 30, 44)) for _ in range(rng.randint(9, 14))]
     return [
         circle(rng.randint(5, 195), rng.randint(10, 190), radius, rng.choice((0.16, 0.24, 0.4))) for radius in radii
@@ -138,7 +138,7 @@ def bubbles(rng: Random) -> list[Shape]:
 
 
 def checkers(rng: Random) -> list[Shape]:
-    """Draw a chequerboard, straight or rotated by 45°."""
+    """Return a chequerboard, straight or rotated by 45°."""
     side, degrees = rng.choice((20, 25, 40)), rng.choice((0, 45))
     squares = [
         box(column * side, row * side, side, side)
@@ -150,7 +150,7 @@ def checkers(rng: Random) -> list[Shape]:
 
 
 def waves(rng: Random) -> list[Shape]:
-    """Draw wavy lines."""
+    """Return wavy lines."""
     amplitude, wavelength, gap = rng.randint(6, 15), rng.choice((40, 67, 100)), rng.randint(14, 24)
     shapes = []
     for y in range(24, 200, gap):
@@ -161,7 +161,7 @@ def waves(rng: Random) -> list[Shape]:
 
 
 def peaks(rng: Random) -> list[Shape]:
-    """Draw mountains and a sun."""
+    """Return mountains and a sun."""
     shapes = [circle(rng.randint(30, 170), rng.randint(40, 80), rng.randint(16, 34), 0.8)]
     for base in (150, 185, 220):
         step = rng.choice((32, 40, 52))
@@ -171,7 +171,7 @@ def peaks(rng: Random) -> list[Shape]:
 
 
 def forest(rng: Random) -> list[Shape]:
-    """Draw rows of firs and a sun."""
+    """Return rows of firs and a sun."""
     shapes = [circle(rng.randint(40, 160), rng.randint(40, 70), rng.randint(14, 26), 0.7)]
     for base, opacity in ((150, 0.16), (185, 0.22), (225, 0.28)):
         for x in range(-10, 220, rng.randint(18, 28)):
@@ -182,7 +182,7 @@ def forest(rng: Random) -> list[Shape]:
 
 
 def skyline(rng: Random) -> list[Shape]:
-    """Draw houses with lit windows, and a moon."""
+    """Return houses with lit windows, and a moon."""
     shapes = [circle(rng.randint(40, 160), rng.randint(40, 70), rng.randint(14, 26), 0.7)]
     left = -6
     while left < WIDTH:
@@ -200,7 +200,7 @@ def skyline(rng: Random) -> list[Shape]:
 
 
 def road(rng: Random) -> list[Shape]:
-    """Draw a road to the horizon, and a sun."""
+    """Return a road to the horizon, and a sun."""
     x, y = rng.randint(60, 140), rng.randint(60, 100)  # the end of the road
     centre_line = []
     for distance, length in ((12, 10), (34, 18), (66, 30), (112, 46)):  # from the horizon; nearer dashes are larger
@@ -211,7 +211,7 @@ def road(rng: Random) -> list[Shape]:
 
 
 def shards(rng: Random) -> list[Shape]:
-    """Draw splinters around one point."""
+    """Return splinters around one point."""
     x, y = rng.randint(70, 130), rng.randint(70, 120)
     angles = sorted(rng.uniform(0, 2 * math.pi) for _ in range(rng.randint(8, 12)))
     ends = [(x + RAY_LENGTH * math.cos(a), y + RAY_LENGTH * math.sin(a)) for a in angles]
@@ -220,7 +220,7 @@ def shards(rng: Random) -> list[Shape]:
 
 
 def spiral(rng: Random) -> list[Shape]:
-    """Draw an Archimedean spiral."""
+    """Return an Archimedean spiral."""
     x, y = rng.randint(60, 140), rng.randint(60, 110)
     start_angle, growth = rng.random() * 6.28, rng.uniform(2.2, 3.6)  # growth: increase of the radius per radian
     angles = [step / 6 for step in range(240)]
@@ -229,7 +229,7 @@ def spiral(rng: Random) -> list[Shape]:
 
 
 def hearts(rng: Random) -> list[Shape]:
-    """Draw a large heart and small hearts."""
+    """Return a large heart and small hearts."""
 
     def heart(x: float, y: float, size: float, opacity: float) -> Shape:
         """Return a heart by a well-known parametric curve (mathworld.wolfram.com/HeartCurve.html)."""
@@ -244,7 +244,7 @@ def hearts(rng: Random) -> list[Shape]:
 
 
 def arches(rng: Random) -> list[Shape]:
-    """Draw concentric arches."""
+    """Return concentric arches."""
     x, base, gap = rng.randint(50, 150), rng.randint(150, 190), rng.choice((14, 18, 22))
     angles = [math.pi * step / 24 for step in range(25)]
     shapes = []
@@ -256,7 +256,7 @@ def arches(rng: Random) -> list[Shape]:
 
 
 def frames(rng: Random) -> list[Shape]:
-    """Draw nested frames, slightly rotated."""
+    """Return nested frames, slightly rotated."""
     y, gap = rng.randint(80, 120), rng.randint(14, 20)
     shapes = []
     for half_width in range(16, 150, gap):

@@ -13,6 +13,7 @@ from recsys.data.datasets import serving_split
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.base import Model
+from recsys.models.common_trait import CommonTrait
 from recsys.models.pool import Pool
 from recsys.models.registry import MIXTURES, POOL, Recommender
 from recsys.models.visitor_pool import VisitorPool
@@ -46,9 +47,9 @@ class Predictor:
         """Return whether the model gives content more weight than usual for a history of these film numbers."""
         return self.model.favours_content(np.array(films, np.int64))
 
-    def common_trait_name(self, films: Sequence[int]) -> str:
-        """Return the name of a trait that the films have in common, or "", see `Model.common_trait_name`."""
-        return self.model.common_trait_name(np.array(films, np.int64))
+    def notable_common_trait(self, films: Sequence[int]) -> CommonTrait | None:
+        """Return a trait that the films have in common, or None, see `Model.notable_common_trait`."""
+        return self.model.notable_common_trait(np.array(films, np.int64))
 
     @property
     def is_current(self) -> bool:
@@ -81,7 +82,7 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
     else:
         model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_split(dataset.name))
         if isinstance(model, VisitorPool):
-            model.all_films = substitutes.AllFilms(dataset)
+            model.all_films = substitutes.AllDatasetFilms(dataset)
     if not checkpoint:  # `load_or_fit` may have written it
         checkpoint = _checkpoint_version(name, dataset.name)
     return Predictor(dataset, recommender, model, _key(name, dataset, checkpoint, dataset.catalog.details.version))

@@ -1,12 +1,13 @@
 """Replace infrequent films of a history by the items with the most similar content.
 
 A film number (index of `Catalog.films`) of I or more is an infrequent film. Most models only read items. `VisitorPool`
-also reads the descriptions of infrequent films, see `AllFilms`. Two or more substitutes per film gave worse
+also reads the descriptions of infrequent films, see `AllDatasetFilms`. Two or more substitutes per film gave worse
 recommendations than a single substitute (docs/experiments.md).
 
 Shapes: I items, F films of the catalogue, D features, T films of a history.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from recsys.text.fields import dataset_field_vectors
 from recsys.text.films import rows_by_value
 
 YEAR_SCALE = 15.0  # a distance of YEAR_SCALE years divides the similarity by e
-MIN_SIMILARITY = 1.0  # of the fields of a film and its substitute; `AllFilms` removes films without such a substitute
+MIN_SIMILARITY = 1.0  # of the fields of a film and its substitute, see `films_to_keep`
 
 
 class Substitute(NamedTuple):
@@ -33,12 +34,12 @@ class Substitute(NamedTuple):
     similarity: float  # of the fields of both, see `recsys.text.fields`; infinite for an entry of the same film
 
 
-def find(dataset: Dataset, number: int) -> int:
-    """Return the substitute of a film number. An item is its own substitute."""
-    return number if number < dataset.n_items else _find(dataset, number).item
+def find_item(dataset: Dataset, number: int) -> int:
+    """Return the item that replaces a film. An item replaces itself."""
+    return number if number < dataset.n_items else _substitute(dataset, number).item
 
 
-def _find(dataset: Dataset, number: int) -> Substitute:
+def _substitute(dataset: Dataset, number: int) -> Substitute:
     """Return the substitute of an infrequent film."""
     substitutes = _substitute_cache(dataset)
     if number not in substitutes:
@@ -47,8 +48,8 @@ def _find(dataset: Dataset, number: int) -> Substitute:
 
 
 @dataclass(frozen=True)
-class AllFilms:
-    """See `recsys.models.visitor_pool.AllFilms`. Content and traits are computed when they are needed first."""
+class AllDatasetFilms:
+    """See `recsys.models.visitor_pool.AllFilms`. Content and traits are computed on first access."""
 
     dataset: Dataset
 
@@ -67,19 +68,13 @@ class AllFilms:
         return has_similar_item(self.dataset, number)
 
     def to_items(self, queries: Queries) -> Queries:
-        """Replace infrequent films by their substitutes.
-
-        Films whose substitute has a similarity below MIN_SIMILARITY are removed with their ratings if others remain.
-        """
+        """Remove the films that `films_to_keep` leaves out, with their ratings. Replace infrequent films by items."""
         histories, ratings = [], []
         for row, history in enumerate(queries.histories):
-            films = history.tolist()
-            is_used = [self.has_similar_item(film) for film in films]
-            if not any(is_used):
-                is_used = [True] * len(films)
-            histories.append(replace_infrequent(self.dataset, history[is_used]))
+            is_kept = films_to_keep(self.dataset, history.tolist())
+            histories.append(replace_infrequent(self.dataset, history[is_kept]))
             if queries.ratings is not None:
-                ratings.append(queries.ratings[row][is_used])
+                ratings.append(queries.ratings[row][is_kept])
         return replace(queries, histories=histories, ratings=None if queries.ratings is None else ratings)
 
 
@@ -104,32 +99,43 @@ def replace_infrequent(dataset: Dataset, history: np.ndarray) -> np.ndarray:
     """Return a history of film numbers (T,) with each infrequent film replaced by its substitute."""
     if not len(history) or history.max() < dataset.n_items:
         return history
-    return np.array([find(dataset, number) for number in history.tolist()], np.int64)
+    return np.array([find_item(dataset, number) for number in history.tolist()], np.int64)
 
 
-def has_similar_item(dataset: Dataset, number: int) -> bool:
+def films_to_keep(dataset: Dataset, numbers: Sequence[int]) -> list[bool]:
+    """Return for each film of a history whether `AllDatasetFilms.to_items` keeps it or its substitute.
+
+    Films without a similar item are left out, unless this is true of all films.
+    """
+    has_similar_item = [_has_similar_item(dataset, number) for number in numbers]
+    return has_similar_item if any(has_similar_item) else [True] * len(numbers)
+
+
+def _has_similar_item(dataset: Dataset, number: int) -> bool:
     """Return whether a film is an item or its substitute has a similarity of MIN_SIMILARITY or more."""
-    return number < dataset.n_items or _find(dataset, number).similarity >= MIN_SIMILARITY
+    return number < dataset.n_items or _substitute(dataset, number).similarity >= MIN_SIMILARITY
 
 
 def label(dataset: Dataset, number: int) -> str:
     """Return title and year of the substitute of an infrequent film, "" for an item."""
-    return "" if number < dataset.n_items else dataset.catalog.films[find(dataset, number)].label
+    return "" if number < dataset.n_items else dataset.catalog.films[find_item(dataset, number)].label
 
 
 @cache_by_dataset
 def _substitute_cache(dataset: Dataset) -> dict[int, Substitute]:
-    """Return infrequent film → substitute. It is empty at first, and `find` fills it."""
+    """Return the dict, initially empty, in which `_substitute` stores substitutes by film number."""
     return {}
 
 
 def _most_similar(dataset: Dataset, number: int) -> Substitute:
-    """Return the item with the most similar fields (`recsys.text.fields`), such as tags, language and directors.
+    """Return the substitute with the highest weighted similarity of the fields (`recsys.text.fields`).
 
-    If the film is a duplicate of an item, that item is the result. The similarity is multiplied by exp(-distance of the
-    years / YEAR_SCALE). It is also multiplied by √log(1 + number of ratings), because recommenders learn more about
-    popular films. Both were chosen on validation (docs/experiments.md). If the film is not in
-    English, only the items of `_relatives` are considered.
+    The weight is exp(-distance of the years / YEAR_SCALE) · √log(1 + number of ratings). Popular films have a larger
+    weight, because recommenders learn more about them. Both factors were chosen on validation (docs/experiments.md).
+    `Substitute.similarity` is not weighted.
+
+    If the film is a duplicate of an item, this item is the substitute. If the film is not in English, only the items of
+    `_relatives` are considered.
     """
     main_film = dataset.main_film_by_duplicate.get(number, number)
     if main_film < dataset.n_items:
@@ -141,11 +147,11 @@ def _most_similar(dataset: Dataset, number: int) -> Substitute:
     if year is not None:
         years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,); an unknown year has no effect
         weight *= np.exp(-np.abs(years - year) / YEAR_SCALE)
-    weighted = similarity * weight
+    weighted_similarity = similarity * weight
     is_relative = _relatives(dataset, number)
     if is_relative.any():
-        weighted[~is_relative] = -np.inf
-    item = int(np.lexsort((-dataset.counts, -weighted))[0])  # ties: the most watched item
+        weighted_similarity[~is_relative] = -np.inf
+    item = int(np.lexsort((-dataset.counts, -weighted_similarity))[0])  # ties: the most watched item
     return Substitute(item, float(similarity[item]))
 
 
@@ -154,13 +160,13 @@ def _relatives(dataset: Dataset, number: int) -> np.ndarray:
 
     If there are none, it is True for all items that are not in English. A film in English has no relatives.
     """
-    movie = dataset.catalog.films[number].movie_id
-    language = original_languages(dataset.name).get(movie)
+    movie_id = dataset.catalog.films[number].movie_id
+    language = original_languages(dataset.name).get(movie_id)
     item_languages, items_by_director = _languages_and_directors(dataset)
     if language is None:
         return np.zeros(dataset.n_items, bool)
     is_relative = item_languages == language
-    for director in dataset.catalog.details.get(movie).directors:
+    for director in dataset.catalog.details.get(movie_id).directors:
         is_relative[items_by_director.get(director, [])] = True
     return is_relative if is_relative.any() else item_languages != ""
 
@@ -169,6 +175,6 @@ def _relatives(dataset: Dataset, number: int) -> np.ndarray:
 def _languages_and_directors(dataset: Dataset) -> tuple[np.ndarray, dict[str, list[int]]]:
     """Return the original language of each item, (I,) str, "" for English, and director → items."""
     languages, details = original_languages(dataset.name), dataset.catalog.details
-    movies = dataset.catalog.movie_ids.tolist()
-    items_by_director = rows_by_value(details.get(movie).directors for movie in movies)
-    return np.array([languages.get(movie, "") for movie in movies], str), items_by_director
+    movie_ids = dataset.catalog.movie_ids.tolist()
+    items_by_director = rows_by_value(details.get(movie_id).directors for movie_id in movie_ids)
+    return np.array([languages.get(movie_id, "") for movie_id in movie_ids], str), items_by_director

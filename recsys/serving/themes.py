@@ -197,7 +197,7 @@ class Missing(Enum):
 class ThemeMatch:
     """A film that matches a query."""
 
-    item: int  # film number; infrequent films are only found by their language
+    number: int  # film number; infrequent films are only found by their language
     score: float  # above 0, but 0 for an infrequent film; comparable within one query
     reasons: tuple[str, ...] = ()  # tags and genres of the film that match the query, at most MAX_REASONS
 
@@ -245,7 +245,10 @@ class ThemeParser:
         language_by_movie = original_languages(dataset.name)  # movie id → code
         languages = [language_by_movie.get(movie_id, "") for movie_id in catalog.movie_ids.tolist()]
         self._language_of_item = np.array(languages, object)  # (I,), "" if unknown
-        self._languages_by_phrase = {stems(name): codes for name, codes in LANGUAGES.items() if language_by_movie}
+        # empty if no languages are known
+        self._languages_by_phrase = (
+            {stems(name): codes for name, codes in LANGUAGES.items()} if language_by_movie else {}
+        )
         matrix, names = genre_matrix(catalog)
         self.has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
         children_genres = [name for name in names if name in CHILDREN_GENRES]
@@ -265,10 +268,11 @@ class ThemeParser:
             set(stems(normalize(film.title))) for film in catalog.films[: self._n_items]
         )
 
-    def is_theme(self, text: str) -> bool:
-        """Return whether a text consists of genres, languages and tags of MIN_TAG_FILMS films, or has an audience.
+    def is_theme_query(self, text: str) -> bool:
+        """Return whether the search box offers a search by theme for a text.
 
-        It can also have years.
+        The text must have an audience, or consist of genres, languages and tags of MIN_TAG_FILMS films. It can also
+        have years.
         """
         query = self.parse(text)
         return (bool(query.phrases) or query.has_audience) and all(
@@ -457,7 +461,8 @@ class ThemeIndex:
             vector_scores = self._vector_scores(self._vectors, query_vector)
         scores = self._aspect_scores(aspects) + vector_scores
         if not aspects and (query.years or query.excludes_films):
-            # A query such as "80s" has no aspects, so films are ordered by popularity. `_adjust` squares it.
+            # A query such as "80s" has no aspects, so films are ordered by popularity. `_adjust` multiplies by the
+            # popularity again, which keeps the order among films with equal factors.
             scores = self._popularity
         scores = self._adjust(scores, query, aspects)
         best = np.argsort(-scores, kind="stable")[:limit].tolist()

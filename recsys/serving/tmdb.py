@@ -143,7 +143,7 @@ class TmdbService:
         async def request() -> None:
             stories.append(await self._get_story(film, key))
 
-        wait([tmdb_client.start_request(self._send_unless_paused(key, request))], self.max_wait)
+        wait([tmdb_client.start_coroutine(self._send_unless_paused(key, request))], self.max_wait)
         return stories[0] if stories else None
 
     def service_status(self, key: Key) -> ServiceStatus:
@@ -159,7 +159,7 @@ class TmdbService:
         with self._lock:
             self._paused_keys.pop(key, None)  # a rejected key can be valid by now
         test = self._send_unless_paused(key, lambda: self._client.get("/authentication", {}, key))
-        if wait([tmdb_client.start_request(test)], self.max_wait).not_done:
+        if wait([tmdb_client.start_coroutine(test)], self.max_wait).not_done:
             self._stop_waiting_if_slow()
         return self.service_status(key)
 
@@ -168,7 +168,7 @@ class TmdbService:
 
         TMDB is slow if a sent request has had no reply for half of `max_wait`. Time in the queue does not count.
         """
-        if self._client.longest_wait() >= self.max_wait / 2:
+        if self._client.oldest_request_seconds() >= self.max_wait / 2:
             self._no_wait_until = self._clock() + FAILURE_PAUSE_SECONDS
 
     def _is_cached(self, film: FilmRef) -> bool:
@@ -187,7 +187,7 @@ class TmdbService:
             for film in films:
                 needs_request = not self._is_cached(film) and (key, film) not in self._pending
                 if needs_request and len(self._pending) < MAX_PENDING:
-                    self._pending[key, film] = tmdb_client.start_request(self._find_and_cache(key, film))
+                    self._pending[key, film] = tmdb_client.start_coroutine(self._find_and_cache(key, film))
             return [self._pending[key, film] for film in films if (key, film) in self._pending]
 
     async def _find_and_cache(self, key: Key, film: FilmRef) -> None:

@@ -89,11 +89,11 @@ class RateLimited(RequestFailed):
 _loop_lock = threading.Lock()
 
 
-def start_request(request: Coroutine[Any, Any, None]) -> "Future[None]":
+def start_coroutine(coroutine: Coroutine[Any, Any, None]) -> "Future[None]":
     """Start a coroutine on the event loop, and return its future."""
     with _loop_lock:  # without it, two threads could each start a loop: `functools.cache` does not wait
         loop = _event_loop()
-    return asyncio.run_coroutine_threadsafe(request, loop)
+    return asyncio.run_coroutine_threadsafe(coroutine, loop)
 
 
 @cache
@@ -105,7 +105,7 @@ def _event_loop() -> asyncio.AbstractEventLoop:
 
 
 class Client:
-    """Sends requests to one service, from coroutines of `start_request`."""
+    """Sends requests to one service, from coroutines of `start_coroutine`."""
 
     def __init__(self, api: str) -> None:
         self._api = api
@@ -173,8 +173,8 @@ class Client:
                 await asyncio.sleep(delay)
             self._latest_start = time.monotonic()  # the actual start: `sleep` can last longer than `delay`
 
-    def longest_wait(self) -> float:
-        """Return the age of the oldest request without a reply in seconds, or 0 if there is none."""
+    def oldest_request_seconds(self) -> float:
+        """Return for how many seconds the oldest open request has been without a reply, 0 if no request is open."""
         starts = list(self._start_times.values())  # a copy, because the event loop changes the dictionary
         return time.monotonic() - min(starts) if starts else 0.0
 
@@ -193,7 +193,7 @@ def _check_status(reply: "httpx2.Response") -> None:
 
 
 async def _read_body(reply: "httpx2.Response", max_bytes: int) -> bytes:
-    """Return the decompressed body. Decompression stops after `max_bytes`, while httpx would decompress all.
+    """Return the decompressed body. Decompression stops after `max_bytes`, while `httpx2` would decompress all.
 
     Raises:
         RequestFailed: If the body is longer, or if its compression is not supported.

@@ -1,4 +1,4 @@
-"""Recommend films to the users of a data set. A user is given by the id in the ratings file.
+"""Recommend films to the users of a data set. `user_row` finds the row of a user by id or name.
 
 Shapes: U users, K films of a list.
 """
@@ -70,7 +70,7 @@ def user_request(predictor: Predictor, row: int, k: int, filters: Filters) -> Re
     return Request(history, k, filters, ratings=tuple(last_stars.items()))
 
 
-def recommend_for_all(
+def recommend_for_users(
     predictor: Predictor, k: int, filters: Filters, report: ProgressCallback = no_progress, rows: range | None = None
 ) -> pd.DataFrame:
     """Return the K best films of each user as a table with COLUMNS and a row per user and film.

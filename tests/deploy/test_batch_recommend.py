@@ -36,7 +36,7 @@ def test_numbers_below_one_are_refused(tmp_path, capsys, flag, value):
 def test_the_parts_together_are_everybodys_lists(toy_home, tmp_path):
     run(tmp_path / "lists", "--workers", "1")
     ready = predictor.load("markov", datasets.load(DATA))
-    whole = users.recommend_for_all(ready, 3, Filters())
+    whole = users.recommend_for_users(ready, 3, Filters())
     assert len(list((tmp_path / "lists").glob("*.parquet"))) == 3
     pd.testing.assert_frame_equal(lists(tmp_path / "lists"), whole)
 

@@ -83,9 +83,9 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert factor > 2
     assert content_factors(model, queries)[:, 1] == pytest.approx([factor, 1, 1, 1, 1], rel=1e-5)
     assert model.favours_content(np.array([1, 2]))
-    assert model.common_trait_name(np.array([1, 2])) == "genre/Documentary"
-    assert model.common_trait_name(np.array([12, 13])) == ""  # all dramas, but most films are
-    assert model.common_trait_name(np.array([1, 2, 3, 12])) == ""  # one of four is no documentary
+    assert model.notable_common_trait(np.array([1, 2])).name == "genre/Documentary"
+    assert model.notable_common_trait(np.array([12, 13])) is None  # all dramas, but most films are
+    assert model.notable_common_trait(np.array([1, 2, 3, 12])) is None  # one of four is no documentary
     favourites = model.for_unordered_lists()
     single, several = visitor_pool.SINGLE_MIN_FACTOR, visitor_pool.UNORDERED_MIN_FACTOR
     assert content_factors(favourites, queries)[1:, 1].tolist() == [single, several, several, several]
@@ -294,7 +294,7 @@ def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_ot
     is_jazz = np.zeros((ITEMS + 1, 1), bool)
     is_jazz[[5, 9, ITEMS]] = True
     model.all_films = GivenFilms(TraitTable(["theme/jazz"], sparse.csr_array(is_jazz), np.array([0.01], np.float32)))
-    assert model.common_trait_name(np.array([5, ITEMS])) == "theme/jazz"
+    assert model.notable_common_trait(np.array([5, ITEMS])).name == "theme/jazz"
     assert model.favours_content(np.array([5, ITEMS]))
     histories = [np.array([8, 5]), np.array([5, ITEMS])]
     scores = model.score(Queries(histories))

@@ -69,9 +69,9 @@ def follow(monkeypatch):
     def go(app, query):
         app.query_params.clear()
         app.query_params.update(query)
-        monkeypatch.setattr(session, "_is_history_navigation", lambda: True)
+        monkeypatch.setattr(session, "_is_back_or_forward", lambda: True)
         app.run()
-        monkeypatch.setattr(session, "_is_history_navigation", lambda: False)
+        monkeypatch.setattr(session, "_is_back_or_forward", lambda: False)
         return app
 
     return go

@@ -41,7 +41,7 @@ class Remembers(Given):
 def test_a_film_that_is_not_in_english_is_replaced_by_a_film_in_its_language(monkeypatch):
     for languages, substitute in (({}, 1), ({200: "fr", 103: "fr"}, 3), ({200: "fr", 104: "ko"}, 4), ({103: "fr"}, 1)):
         monkeypatch.setattr(substitutes, "original_languages", lambda dataset, table=languages: table)
-        assert substitutes.find(world(), UNRATED) == substitute
+        assert substitutes.find_item(world(), UNRATED) == substitute
 
 
 def test_films_without_a_similar_item_are_removed_for_models_that_read_items_if_others_remain(monkeypatch):
@@ -51,15 +51,17 @@ def test_films_without_a_similar_item_are_removed_for_models_that_read_items_if_
     )
     ratings = [np.array([1.0, 2.0, 3.0], np.float32), np.array([4.0], np.float32)]
     queries = Queries([np.array([4, TERROR, UNRATED]), np.array([TERROR])], ratings=ratings)
-    items = substitutes.AllFilms(world()).to_items(queries)
+    items = substitutes.AllDatasetFilms(world()).to_items(queries)
     assert [history.tolist() for history in items.histories] == [[4, UNRATED - 5], [TERROR - 5]]
     assert [stars.tolist() for stars in items.ratings] == [[1, 3], [4]]
-    assert substitutes.AllFilms(world()).to_items(Queries([np.array([3])])).ratings is None
+    assert substitutes.AllDatasetFilms(world()).to_items(Queries([np.array([3])])).ratings is None
+    assert substitutes.films_to_keep(world(), [4, TERROR]) == [True, False]
+    assert substitutes.films_to_keep(world(), [TERROR, TERROR]) == [True, True]
 
 
 def test_content_and_traits_of_all_films_include_infrequent_ones(monkeypatch):
     monkeypatch.setattr(common_trait, "FREQUENT_TRAIT_SHARE", 1.0)
-    all_films = substitutes.AllFilms(world())
+    all_films = substitutes.AllDatasetFilms(world())
     scores = all_films.content.score(Queries([np.array([TERROR])]))[0]
     assert scores[:6].argmax() == 2  # Blood House
     trait = all_films.traits.find_common(np.array([TERROR, 2]))
@@ -69,9 +71,9 @@ def test_content_and_traits_of_all_films_include_infrequent_ones(monkeypatch):
 
 def test_the_nearest_film_stands_in():
     data = world()
-    assert substitutes.find(data, UNRATED) in (0, 1)
-    assert substitutes.find(data, TERROR) == 2
-    assert substitutes.find(data, 4) == 4
+    assert substitutes.find_item(data, UNRATED) in (0, 1)
+    assert substitutes.find_item(data, TERROR) == 2
+    assert substitutes.find_item(data, 4) == 4
     assert substitutes.label(data, TERROR) == "Blood House (2000)"
     assert substitutes.label(data, 4) == ""
 
@@ -79,20 +81,20 @@ def test_the_nearest_film_stands_in():
 def test_of_films_as_near_the_better_known_stands_in():
     data = toys.dataset([[0, 1, 2], [1, 2, 3], [1]], 4)
     alike = replace(data, catalog=Catalog(table(["Ship"] * 4, ["War"] * 4, 100), table(["Ship"], ["War"], 200)))
-    assert substitutes.find(alike, 4) == 1
+    assert substitutes.find_item(alike, 4) == 1
 
 
 def test_of_films_as_like_and_as_known_the_one_of_its_time_stands_in():
     data = toys.dataset([[0, 1, 2, 3]], 4)
     movies = table(["Ship"] * 4, ["War"] * 4, 100).assign(year=[1950, 1995, 2005, 2020])
     alike = replace(data, catalog=Catalog(movies, table(["Ship"], ["War"], 200).assign(year=2004)))
-    assert substitutes.find(alike, 4) == 2
+    assert substitutes.find_item(alike, 4) == 2
 
 
 def test_a_model_is_asked_about_films_that_it_knows():
     data, model = world(), Remembers(np.arange(6.0))
     found = recommend(given_predictor(data, model), Request((3, UNRATED), 6))
-    assert model.asked == [[3, substitutes.find(data, UNRATED)]]
+    assert model.asked == [[3, substitutes.find_item(data, UNRATED)]]
     assert [one.item for one in found] == [5, 4, 2, 1, 0]  # film 3 was seen; those that stand in were not
 
 

@@ -54,7 +54,7 @@ def by_words(themed):
 
 
 def items(found):
-    return [near.item for near in found]
+    return [near.number for near in found]
 
 
 def test_films_with_the_tag_come_first_and_the_more_often_it_was_given_the_earlier(themed):
@@ -94,7 +94,7 @@ def test_the_parts_of_a_theme_are_themes(themed, monkeypatch, query):
     names = ("food and cooking", "King Arthur and the Middle Ages", "football (soccer)", "World War II")
     index = with_themes(monkeypatch, with_films(themed, genres=[""] * 6), {2: names, 5: names})
     assert items(index.search(query)) == [2, 5]
-    assert index._parser.is_theme(query)
+    assert index._parser.is_theme_query(query)
 
 
 def test_themes_do_not_change_the_common_tags_which_have_stored_vectors(themed, monkeypatch):
@@ -288,7 +288,7 @@ def hits(sample) -> dict[str, int]:
     index = ThemeIndex(sample, tag_table(sample), None, Missing.ENCODER)
     films = sample.catalog.films
     return {
-        theme: sum(films[near.item].label in fitting for near in index.search(theme, 10))
+        theme: sum(films[near.number].label in fitting for near in index.search(theme, 10))
         for theme, fitting in THEMES.items()
     }
 
@@ -346,7 +346,7 @@ def test_a_tag_that_begins_with_a_negation_is_searched(world):
 
 def test_not_too_long_returns_no_film_tagged_so(sample):
     index = open_index(sample)
-    titles = {sample.catalog.films[near.item].title for near in index.search("western, not too long", limit=200)}
+    titles = {sample.catalog.films[near.number].title for near in index.search("western, not too long", limit=200)}
     tags = sample.catalog.tags
     long = {number for number, text in enumerate(tags.texts) if "too long" in text}
     tagged = {movie for movie, tag in zip(tags.movie, tags.tag_index, strict=True) if tag in long}
@@ -379,21 +379,21 @@ def test_tags_and_genres_are_themes_and_titles_are_not(sample):
         "gay men",
         "screwball comedy from the 1930s",
     ):
-        assert parser.is_theme(theme), theme
+        assert parser.is_theme_query(theme), theme
     for text in ("", "the", "2010s", "oppenheimer", "the godfather", "zzzz boxing", "x" * 9_999):
-        assert not parser.is_theme(text), text
+        assert not parser.is_theme_query(text), text
 
 
 def titles_in(sample, theme, limit=10):
     films = sample.catalog.films
-    return [films[near.item].title for near in open_index(sample).search(theme, limit)]
+    return [films[near.number].title for near in open_index(sample).search(theme, limit)]
 
 
 def test_films_in_a_language_are_found_and_infrequent_films_come_last(sample):
     assert titles_in(sample, "korean thriller")[0].startswith("Oldboy")
     assert "My Thoughts Are Silent" in titles_in(sample, "ukrainian")
     assert len(titles_in(sample, "turkish films")) == 10
-    numbers = [near.item for near in open_index(sample).search("polish")]
+    numbers = [near.number for near in open_index(sample).search("polish")]
     is_infrequent = [number >= sample.n_items for number in numbers]
     assert any(is_infrequent)
     assert is_infrequent == sorted(is_infrequent)
@@ -401,10 +401,10 @@ def test_films_in_a_language_are_found_and_infrequent_films_come_last(sample):
 
 def test_infrequent_films_in_a_language_have_the_years_and_genres_of_the_theme(sample):
     films, index = sample.catalog.films, open_index(sample)
-    found = [films[near.item] for near in index.search("turkish drama from the 2010s", 50)]
+    found = [films[near.number] for near in index.search("turkish drama from the 2010s", 50)]
     assert found
     assert all("Drama" in film.genres and 2010 <= film.year < 2020 for film in found)
-    assert all(near.item < sample.n_items for near in index.search("polish comedy for kids", 50))
+    assert all(near.number < sample.n_items for near in index.search("polish comedy for kids", 50))
 
 
 def test_a_duplicate_of_an_infrequent_film_is_not_found(sample):

@@ -42,7 +42,7 @@ def test_a_persons_request_holds_all_that_they_watched_and_their_ratings_for_a_m
 def test_everybody_gets_the_list_that_they_would_get_alone(monkeypatch):
     monkeypatch.setattr(users, "BATCH_USERS", 2)  # more than one block
     seen = []
-    table = users.recommend_for_all(ready(), 2, Filters(), seen.append)
+    table = users.recommend_for_users(ready(), 2, Filters(), seen.append)
     assert list(table.columns) == list(users.COLUMNS)
     for row, user_id in enumerate(WORLD.user_ids):
         own = table[table["user_id"] == user_id]
@@ -54,7 +54,7 @@ def test_everybody_gets_the_list_that_they_would_get_alone(monkeypatch):
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_what_was_written_is_read_again(tmp_path, ending):
-    table = users.recommend_for_all(ready(), 2, Filters())
+    table = users.recommend_for_users(ready(), 2, Filters())
     users.write_table(table, tmp_path / f"lists{ending}")
     again = pd.read_csv(tmp_path / "lists.csv") if ending == ".csv" else pd.read_parquet(tmp_path / "lists.parquet")
     assert (
@@ -64,7 +64,7 @@ def test_what_was_written_is_read_again(tmp_path, ending):
 
 
 def test_a_title_that_looks_like_a_formula_stays_text(tmp_path):
-    table = users.recommend_for_all(ready(), 1, Filters()).assign(title="=1+1")
+    table = users.recommend_for_users(ready(), 1, Filters()).assign(title="=1+1")
     users.write_table(table, tmp_path / "lists.csv")
     assert "'=1+1" in (tmp_path / "lists.csv").read_text()
 

@@ -4,10 +4,10 @@ Attention is not influence: it shows what a layer reads, not what the prediction
 
 The mean attention by position is figure 4 of SASRec (arXiv:1808.09781) and figure 2 of BERT4Rec (arXiv:1904.06690).
 
-The attention by genre is similar to figure 5 of SASRec, the attention between films of two genres. The mean of this
-attention is misleading. With a relative position bias, it mainly depends on how close films of the two genres are in
-histories. It also depends on the length of the histories, because the weights of a row sum to 1. Therefore the
-attention from film i to film j is divided by the attention that position alone explains:
+Figure 5 of SASRec is the mean attention between films of two genres. This mean is misleading. With a relative position
+bias, it mainly depends on how close films of the two genres are in histories. It also depends on the length of the
+histories, because the weights of a row sum to 1. Therefore `GenreAttention` divides the attention from film i to film j
+by the attention that position alone explains:
 
     expected_ij = r_i · c_d,   d = i - j
 
@@ -59,7 +59,7 @@ class Attention:
     weights: np.ndarray  # (L, H, T, T) row: attending token, column: attended token; rows sum to 1
     ends_with_mask: bool  # False: the last token is the newest film
 
-    def view(self, layer: int | None = None, head: int | None = None) -> np.ndarray:
+    def mean_weights(self, layer: int | None = None, head: int | None = None) -> np.ndarray:
         """Return the weights of a layer and a head, both from 0, (T, T). None: the mean over all layers or heads."""
         return _select_mean(self.weights, layer, head)
 
@@ -86,7 +86,7 @@ class DistanceAttention:
         )
 
 
-def attention(predictor: Predictor, films: History) -> Attention:
+def read_attention(predictor: Predictor, films: History) -> Attention:
     """Return the attention while the model predicts the film after `films` (items, oldest first).
 
     Raises:
@@ -110,13 +110,13 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
     """Return the attention of the last token up to MAX_DISTANCE, summed over histories of items.
 
     Raises:
-        ServingError: If there is no history, or as `attention` does.
+        ServingError: If there is no history, or as `read_attention` does.
     """
     if not len(histories):
         raise ServingError("nobody has watched anything here; choose a data set with ratings")
     padded_weights, lengths = [], []
     for history in histories:
-        result = attention(predictor, history)
+        result = read_attention(predictor, history)
         oldest_first = result.weights[:, :, -1, result.is_film]  # attention of the last token to films
         weights = oldest_first[:, :, ::-1][:, :, :MAX_DISTANCE]  # (L, H, n), newest first
         padded_weights.append(np.pad(weights, ((0, 0), (0, 0), (0, MAX_DISTANCE - weights.shape[-1]))))
@@ -135,7 +135,7 @@ def most_attended(
     result: Attention, layer: int | None = None, head: int | None = None, k: int = 10
 ) -> list[tuple[int, float]]:
     """Return the k films that the last token attends to most, as (position in T, weight), largest weight first."""
-    weights = result.view(layer, head)[-1]
+    weights = result.mean_weights(layer, head)[-1]
     order = np.argsort(-weights, kind="stable")
     return [(int(position), float(weights[position])) for position in order if result.is_film[position]][:k]
 
@@ -207,7 +207,7 @@ def collect_attention(predictor: Predictor) -> AttentionBatch:
             newest=n_tokens,
         )
     sample = np.random.default_rng(0).permutation(rows)[:MAX_USERS]
-    results = [attention(predictor, histories[row]) for row in sample]
+    results = [read_attention(predictor, histories[row]) for row in sample]
     width = min(MAX_STORED_TOKENS, max(len(result.tokens) for result in results))
     layers, heads = results[0].weights.shape[:2]
     tokens = np.full((len(results), width), PAD)

@@ -16,7 +16,7 @@ from recsys.data.dataset import Dataset
 from recsys.errors import Message
 from recsys.models.bert4rec import Bert4Rec
 from recsys.ranking.ranking import Ranking, log_sum_exp
-from recsys.serving.insight.attention import Attention, attention, token_labels
+from recsys.serving.insight.attention import Attention, read_attention, token_labels
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError
 
@@ -134,7 +134,7 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
         ServingError: If the model is not BERT4Rec, or if an item is not in the catalogue.
     """
     dataset, model = predictor.dataset, as_bert4rec(predictor)
-    prediction_attention = attention(predictor, films)
+    prediction_attention = read_attention(predictor, films)
     tokens = prediction_attention.tokens
     films_read, mask = tokens[:-1], tokens[-1]
     example = films_read[-MAX_EXAMPLE_FILMS:]

@@ -45,7 +45,8 @@ class FilmMap:
     """The films of a model as points of a plane, and their embeddings scaled to unit length."""
 
     table: pd.DataFrame  # row i is item i: movie_id, title, year, genres, genre (the main one), views, x, y
-    shares: tuple[float, float] | None  # shares of the variance along x and y; None: t-SNE axes have no meaning
+    method: str  # PCA or TSNE
+    variance_shares: tuple[float, float] | None  # along x and y; None: t-SNE axes have no meaning
     unit_vectors: np.ndarray  # (I, D) embeddings, see the function `unit_vectors`
 
 
@@ -84,7 +85,7 @@ def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
     table = movies[["movie_id", "title", "year", "genres"]].assign(
         genre=main_genres(movies["genres"]), views=predictor.dataset.counts, x=points[:, 0], y=points[:, 1]
     )
-    return FilmMap(table, shares, unit_vectors(embeddings))
+    return FilmMap(table, method, shares, unit_vectors(embeddings))
 
 
 def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:

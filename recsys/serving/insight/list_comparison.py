@@ -1,8 +1,9 @@
-"""Compare recommendations for other orders and changes of a history, lists of recommenders, and ranks of hidden films.
+"""Compare the recommendations for a history with those after a change of its order or of one of its films.
 
-A hidden film is a film of the history that is ranked from the films before it. Lists have k films, best first.
+Also compare the lists of several recommenders, and how they rank held-out films. A held-out film is a film of the
+history that is ranked from the films before it. Lists have k films, best first.
 
-Shapes: O other orders, F hidden films.
+Shapes: O other orders, F held-out films.
 """
 
 from collections import Counter
@@ -11,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -31,10 +33,10 @@ from recsys.serving.recommend import (
 
 RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: probability that a reader continues to the next film of a list
 N_ORDERS = 10  # default number of random orders
-FILMS_PER_SAMPLE_LIST = 4  # films of each sample list in `orders_of_examples`
-MAX_HIDDEN = 20  # films that are hidden one by one, so that the table stays readable
-MAX_LAST = 10  # last films of a history that `last_positions` returns
-TOP_K = 10  # a hidden film is a hit if its rank is at most TOP_K
+FILMS_PER_SAMPLE_LIST = 4  # films of each sample list in `sample_list_orders`
+MAX_HELD_OUT = 20  # films that are held out one by one, so that the table stays readable
+MAX_LAST_POSITIONS = 10  # of a history, see `last_positions`
+TOP_K = 10  # a held-out film is a hit if its rank is at most TOP_K
 
 Order = tuple[int, ...]  # items, oldest first
 
@@ -123,18 +125,22 @@ def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.Dat
     return pd.DataFrame(rows)
 
 
-def orders_of_examples(lists: Sequence[SampleList]) -> tuple[tuple[str, Order], tuple[str, Order]] | None:
-    """Join two sample lists in both orders. Return for each order the name of the last list, and the films.
+class SampleListOrder(NamedTuple):
+    """The films of two sample lists, one list after the other."""
 
-    The sample lists are the first two with several films. Returns None if there are fewer than two.
-    """
+    last_name: str  # name of the sample list whose films come last
+    films: Order
+
+
+def sample_list_orders(lists: Sequence[SampleList]) -> tuple[SampleListOrder, SampleListOrder] | None:
+    """Return both orders of two sample lists: the first two with several films. None if there are fewer than two."""
     usable = [sample for sample in lists if len(sample.items) > 1]
     if len(usable) < 2:
         return None
     left, right = usable[:2]
     left_items = left.items[:FILMS_PER_SAMPLE_LIST]
     right_items = tuple(item for item in right.items if item not in left_items)[:FILMS_PER_SAMPLE_LIST]
-    return (left.name, right_items + left_items), (right.name, left_items + right_items)
+    return SampleListOrder(left.name, right_items + left_items), SampleListOrder(right.name, left_items + right_items)
 
 
 class Change(Enum):
@@ -187,8 +193,8 @@ def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[
     k = after.k
     ranking_before, ranking_after = rankings(predictor, [before, after])
     items = list(dict.fromkeys([*ranking_after.top(k).tolist(), *ranking_before.top(k).tolist()]))
-    positions = zip(items, rank_positions(ranking_before, items), rank_positions(ranking_after, items), strict=True)
-    return [RankChange(item, old, new, _change(old.rank, new.rank, k)) for item, old, new in positions]
+    film_ranks = zip(items, rank_positions(ranking_before, items), rank_positions(ranking_after, items), strict=True)
+    return [RankChange(item, old, new, _change(old.rank, new.rank, k)) for item, old, new in film_ranks]
 
 
 def _change(before: int | None, after: int | None, k: int) -> Change:
@@ -207,7 +213,7 @@ def _items(picks: Sequence[Recommendation]) -> list[int]:
     return [pick.item for pick in picks]
 
 
-def lists_per_item(lists: Mapping[str, Sequence[int]]) -> Counter[int]:
+def count_lists_per_item(lists: Mapping[str, Sequence[int]]) -> Counter[int]:
     """Return the number of lists that each item is in."""
     return Counter(item for items in lists.values() for item in set(items))
 
@@ -226,13 +232,13 @@ def closest_lists(lists: Mapping[str, Sequence[int]]) -> tuple[str, str, int] | 
 
 def unique_items(lists: Mapping[str, Sequence[int]]) -> dict[str, list[int]]:
     """Return for each list the films that are in no other list, best first."""
-    counts = lists_per_item(lists)
+    counts = count_lists_per_item(lists)
     return {name: [item for item in items if counts[item] == 1] for name, items in lists.items()}
 
 
 def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame:
     """Return a row per list and film: rank, film, score, probability, and the number of lists that the film is in."""
-    counts = lists_per_item({name: _items(picks) for name, picks in lists.items()})
+    counts = count_lists_per_item({name: _items(picks) for name, picks in lists.items()})
     rows = [
         {"recommender": name, **as_record(pick), "lists": counts[pick.item]}
         for name, picks in lists.items()
@@ -241,7 +247,7 @@ def overlap_table(lists: Mapping[str, Sequence[Recommendation]]) -> pd.DataFrame
     return pd.DataFrame(rows)
 
 
-def hidden_film_ranks(predictor: Predictor, films: Sequence[int], positions: Sequence[int]) -> list[RankPosition]:
+def held_out_ranks(predictor: Predictor, films: Sequence[int], positions: Sequence[int]) -> list[RankPosition]:
     """Rank the film at each of F positions (from 0) from the films before it, as the evaluation does.
 
     Later films of the history are neither read nor excluded.
@@ -252,29 +258,30 @@ def hidden_film_ranks(predictor: Predictor, films: Sequence[int], positions: Seq
     return [rank_positions(ranking, [item])[0] for ranking, item in ranked]
 
 
-def last_positions(films: Sequence[int], n_items: int, n: int = MAX_LAST) -> list[int]:
-    """Return the positions of the newest n items, newest first. Film numbers of `n_items` or more are infrequent films.
+def last_positions(films: Sequence[int], n_items: int, n: int = MAX_LAST_POSITIONS) -> list[int]:
+    """Return the positions of the last n items, the last one first.
 
-    Infrequent films are skipped. So is the first film, because there is no film before it.
+    Film numbers of `n_items` or more are infrequent films, which are skipped. So is the first film, because there is no
+    film before it.
     """
     return [position for position in range(len(films) - 1, 0, -1) if films[position] < n_items][:n]
 
 
 @dataclass(frozen=True)
 class HitStatistics:
-    """Metrics of a recommender for F hidden films, with intervals of 95 %."""
+    """Metrics of a recommender for F held-out films, with intervals of 95 %."""
 
-    hits: int  # hidden films with a rank up to TOP_K; HR@10 is hits / F
-    low: float  # lower end of the interval of HR@10 (Wilson score interval)
-    high: float  # upper end of this interval
+    hits: int  # held-out films with a rank up to TOP_K; HR@10 is hits / F
+    hit_rate_low: float  # lower end of the interval of HR@10 (Wilson score interval)
+    hit_rate_high: float  # upper end of this interval
     ndcg: float  # NDCG@10
-    median: float  # median rank; infinite if half of the films or more are excluded
-    best: float  # lower end of the interval of the median, by order statistics; NaN for fewer than six films
-    worst: float  # upper end of the interval of the median
+    median: float  # of the ranks; infinite if half of the films or more are excluded
+    median_low: float  # lower end of the interval of the median, by order statistics; NaN for fewer than six films
+    median_high: float  # upper end of this interval
 
 
 def hit_statistics(film_ranks: Sequence[RankPosition]) -> HitStatistics:
-    """Return the metrics of F ≥ 1 hidden films."""
+    """Return the metrics of F ≥ 1 held-out films."""
     from scipy.stats import binom, binomtest  # imported late: takes half a second
 
     ranks = np.sort(_ranks(film_ranks))
@@ -283,8 +290,8 @@ def hit_statistics(film_ranks: Sequence[RankPosition]) -> HitStatistics:
     ndcg = float(np.mean(metrics.rank_values(ranks, f"ndcg@{TOP_K}")))
     # the interval of the median is from the bound-th smallest to the bound-th largest rank; 0: no interval
     bound = int(binom.ppf(0.025, n, 0.5))
-    best, worst = (ranks[bound - 1], ranks[n - bound]) if bound else (np.nan, np.nan)
-    return HitStatistics(hits, interval.low, interval.high, ndcg, float(np.median(ranks)), float(best), float(worst))
+    low, high = (ranks[bound - 1], ranks[n - bound]) if bound else (np.nan, np.nan)
+    return HitStatistics(hits, interval.low, interval.high, ndcg, float(np.median(ranks)), float(low), float(high))
 
 
 def hit_table(ranks_by_recommender: Mapping[str, Sequence[RankPosition]]) -> pd.DataFrame:
@@ -294,28 +301,34 @@ def hit_table(ranks_by_recommender: Mapping[str, Sequence[RankPosition]]) -> pd.
 
 
 def mean_reciprocal_rank(film_ranks: Sequence[RankPosition]) -> float:
-    """Return the MRR of F ≥ 1 hidden films. An excluded film counts as 0."""
+    """Return the MRR of F ≥ 1 held-out films. An excluded film counts as 0."""
     return metrics.mrr(_ranks(film_ranks))
 
 
 def _ranks(film_ranks: Sequence[RankPosition]) -> np.ndarray:
     """Return the ranks of F films, (F,) float64, infinite for an excluded film."""
-    return np.array([np.inf if position.rank is None else position.rank for position in film_ranks], np.float64)
+    return np.array([np.inf if film_rank.rank is None else film_rank.rank for film_rank in film_ranks], np.float64)
 
 
-def is_hit(position: RankPosition) -> bool:
+def is_hit(film_rank: RankPosition) -> bool:
     """Return whether a film is among the first TOP_K."""
-    return position.rank is not None and position.rank <= TOP_K
+    return film_rank.rank is not None and film_rank.rank <= TOP_K
 
 
 def rank_table(ranks_by_recommender: Mapping[str, Sequence[RankPosition]], titles: Sequence[str]) -> pd.DataFrame:
-    """Return a row per recommender and hidden film: rank, number of ranked films, probability.
+    """Return a row per recommender and held-out film: rank, number of ranked films, probability.
 
-    `titles` are the titles of the hidden films, in the order of the ranks of each recommender.
+    `titles` are the titles of the held-out films, in the order of the ranks of each recommender.
     """
     rows = [
-        {"film": title, "recommender": name, "rank": rank.rank, "of": rank.n_ranked, "probability": rank.probability}
+        {
+            "film": title,
+            "recommender": name,
+            "rank": film_rank.rank,
+            "of": film_rank.n_ranked,
+            "probability": film_rank.probability,
+        }
         for name, film_ranks in ranks_by_recommender.items()
-        for title, rank in zip(titles, film_ranks, strict=True)
+        for title, film_rank in zip(titles, film_ranks, strict=True)
     ]
     return pd.DataFrame(rows).astype({"rank": "Int64"})

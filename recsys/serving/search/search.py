@@ -1,10 +1,10 @@
 """Search films by a part of a title, with typing errors, moved articles, numbers, a year, initials or a nickname.
 
-A film has several names: its title, other titles in brackets, and names from a table (`recsys.data.film_names`). Names
-and queries are normalized and compared (name_index.py). Cyrillic names and queries are also compared in Latin letters.
-A query can also be a nickname, initials, or a series with a number ("rocky 4"). If the data set lacks the film, the
-search does not return another film instead. If the data set lists a film twice, the search returns the film number with
-more ratings.
+A film has several names: its title, alternative titles in brackets, and names from a table (`recsys.data.film_names`).
+Names and queries are normalized and compared (name_index.py). Cyrillic names and queries are also compared in Latin
+letters. A query can also be a nickname, initials, or a series with a number ("rocky 4"). If the data set lacks the
+film, the search does not return another film instead. If the data set lists a film twice, the search returns the film
+number with more ratings.
 
 Shapes: F films.
 """
@@ -59,7 +59,7 @@ UNLIKELY_WEIGHT = 0.39
 MIN_LETTERS_OF_PART = 6
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 N_NEAREST = 3
-# A film with a subtitle replaces the film whose title equals the query if it has many more viewers:
+# A film with a subtitle ranks above the film whose title equals the query if it has many more viewers:
 # "lord of the rings" means the films of 2001 to 2003 rather than the film of 1978.
 MIN_VIEWER_RATIO = 5
 EXTRA_VIEWERS = 10  # added to the viewers of the film with the equal title, because small numbers differ by chance
@@ -162,7 +162,7 @@ class TitleIndex:
         return frozenset(word for tag in tags for word in (tag, *tag.split()))
 
     @cached_property
-    def _row_of(self) -> dict[int, int]:
+    def _row_by_movie_id(self) -> dict[int, int]:
         """MovieLens id → row."""
         return {film.movie_id: row for row, film in enumerate(self._films)}
 
@@ -186,35 +186,42 @@ class TitleIndex:
         scores = self._names.letter_similarity(query) * UNLIKELY_WEIGHT
         return list(islice(self._results(NameMatches(scores, {})), N_NEAREST))
 
-    def matches(self, text: str) -> list[SearchResult]:
-        """Return all films with a title, most popular first. Articles, case and accents are ignored.
+    def find_all_exact(self, text: str) -> list[SearchResult]:
+        """Return all films whose title equals the text, most popular first. Articles, case and accents are ignored.
 
         Films that have the name only in the table `recsys.data.film_names` come last. If the text has a year, only
         films of that year are returned. If there is no film, films with this title in another language are returned.
         """
-        ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, min_matches=0)))
+        ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, titles_only=True)))
         name = comparable_name(title_names(split_year(text.strip())[0])[0])
-        exact = [film for film in ranked if film.score == EXACT]
-        exact.sort(key=lambda film: not _has_name(film, name))
-        return exact or [film for film in ranked if film.score == OTHER_TITLE]
+        exact_matches = [film for film in ranked if film.score == EXACT]
+        exact_matches.sort(key=lambda film: not _has_name(film, name))
+        return exact_matches or [film for film in ranked if film.score == OTHER_TITLE]
 
-    def labelled(self, label: str) -> SearchResult | None:
+    def find_by_label(self, label: str) -> SearchResult | None:
         """Return the film with this label, or None if no film or several films have it. It takes microseconds."""
         row = self._row_by_label.get(label)
         return None if row is None else self._result(row, EXACT)
 
-    def exact(self, text: str) -> SearchResult | None:
-        """Return the most popular film of `matches`, or None."""
-        return next(iter(self.matches(text)), None)
+    def find_exact(self, text: str) -> SearchResult | None:
+        """Return the most popular film of `find_all_exact`, or None."""
+        return next(iter(self.find_all_exact(text)), None)
 
-    def _ranked(self, text: str, min_matches: int) -> Iterator[SearchResult]:
-        """Yield matching films, best first. If fewer than `min_matches` films match, misspelt titles are added."""
+    def _ranked(self, text: str, min_matches: int = 0, titles_only: bool = False) -> Iterator[SearchResult]:
+        """Yield matching films, best first.
+
+        Args:
+            text: The query.
+            min_matches: If fewer films match, films with similar titles are added.
+            titles_only: Whether films with another title that the query can mean are left out: longer titles
+                ("endgame": "Avengers: Endgame"), and films of a misspelt series or of another number in a series.
+        """
         text = text[:MAX_QUERY_CHARS].strip()
         if match := _MOVIE_ID.match(text):
-            if (row := self._row_of.get(int(match[1]))) is not None:
+            if (row := self._row_by_movie_id.get(int(match[1]))) is not None:
                 yield self._result(row, EXACT)
             return
-        yield from self._results(self._scores(text, min_matches))
+        yield from self._results(self._scores(text, min_matches, titles_only))
 
     def _results(self, matches: NameMatches) -> Iterator[SearchResult]:
         """Yield the films with a score above 0, best first."""
@@ -227,14 +234,17 @@ class TitleIndex:
         is_infrequent = row >= self.n_items
         return SearchResult(row, *self._films[row], score=score, is_infrequent=is_infrequent, matched_person=person)
 
-    def _scores(self, text: str, min_matches: int) -> NameMatches:
-        """Return the scores of all films, 0…100. A final year in the text can also be a part of the title."""
+    def _scores(self, text: str, min_matches: int, titles_only: bool) -> NameMatches:
+        """Return the scores of all films, 0…100. A final year in the text can also be a part of the title.
+
+        For the arguments, see `_ranked`.
+        """
         title, year = split_year(text)
         query = _normalize_query(title)
-        scores, people = self._add_people_and_titles(query, self._title_scores(query, min_matches))
+        scores, people = self._add_people_and_titles(query, self._title_scores(query, min_matches, titles_only))
         for latin in romanizations(title):
             latin_query = _normalize_query(latin)
-            latin_scores = self._title_scores(latin_query, min_matches)
+            latin_scores = self._title_scores(latin_query, min_matches, titles_only)
             if len(title) < MIN_LETTERS_OF_PART:
                 latin_scores *= np.where(self._has_whole_name(latin_query, latin_scores), 1, UNLIKELY_WEIGHT)
             scores = np.maximum(scores, latin_scores)
@@ -250,7 +260,7 @@ class TitleIndex:
         return NameMatches(scores, people)
 
     def _add_people_and_titles(self, query: str, scores: np.ndarray) -> NameMatches:
-        """Raise the title scores (F,) of films whose people or other titles match better than their title.
+        """Raise the title scores (F,) of films whose people or titles in other languages match better than their title.
 
         If a person matches, the query has no typing error, so scores of misspelt titles become 0.
         """
@@ -263,24 +273,24 @@ class TitleIndex:
         return NameMatches(np.maximum(scores, matches.scores), people)
 
     def _has_whole_name(self, query: str, scores: np.ndarray) -> np.ndarray:
-        """Return True for the films with these title scores whose whole name or initials match the query, (F,) bool."""
+        """Return True for the films whose whole name or initials match the query, (F,) bool.
+
+        scores: Title scores for the query, (F,).
+        """
         is_exact = np.isin(scores, (EXACT, SERIES_MATCH, INITIALS_MATCH))
         return is_exact | (self._names.guess_scores(query, by_words=False) > 0)
 
-    def _title_scores(self, query: str, min_matches: int) -> np.ndarray:
-        """Return the scores of titles, ignoring years, (F,).
-
-        For `min_matches`, see `_ranked`. If it is 0, films with another title that the query can mean are left out.
-        """
+    def _title_scores(self, query: str, min_matches: int, titles_only: bool) -> np.ndarray:
+        """Return the scores of titles, ignoring years, (F,). For the arguments, see `_ranked`."""
         scores = self._names.match_scores(query)
         spaced_query = numbers_to_digits(separate_number(query))  # "hp3" and "hp three" → "hp 3"
         for nickname in map(_without_spaces, (query, spaced_query)):
             raise_scores(scores, self._nicknames.get(nickname, []), EXACT)
         has_title = scores == EXACT
-        if min_matches and has_title.any() and not has_title[: self.n_items].any():
+        if not titles_only and has_title.any() and not has_title[: self.n_items].any():
             # "endgame" means Avengers: Endgame rather than an infrequent film of this title
             raise_scores(scores, self._subtitles.get(strip_article(query), []), EXACT)
-        if min_matches and has_title.any():
+        if not titles_only and has_title.any():
             raise_scores(scores, self._popular_films_with_main_title(query, scores), EXACT)
         name_and_number = _WITH_NUMBER.match(strip_article(spaced_query))
         if name_and_number:
@@ -292,19 +302,19 @@ class TitleIndex:
         if np.count_nonzero(scores) < min_matches and query not in self._tag_words:
             scores = np.maximum(scores, self._names.guess_scores(query, by_words=not scores.any()))
         title = series.strip_series_tag(query)
-        if title != query and min_matches and not scores.any():
-            return self._title_scores(title, min_matches)
-        if name_and_number and min_matches and not scores.any():
+        if title != query and not titles_only and not scores.any():
+            return self._title_scores(title, min_matches, titles_only)
+        if name_and_number and not titles_only and not scores.any():
             scores = self._other_number_scores(name_and_number[1], int(name_and_number[2]))
         return scores
 
     def _popular_films_with_main_title(self, query: str, scores: np.ndarray) -> np.ndarray:
-        """Return the rows of films with the query as main title that have many more viewers than films titled so, (n,).
+        """Return the rows of the films with the query as main title, (n,), if one of them is much more popular.
 
-        Films of the series with fewer viewers are returned, too. The result is empty if no film has many more viewers.
-        The article of a query counts: "the mission" is not "Mission: Impossible".
+        It must have many more viewers than the films whose title equals the query. Otherwise no rows are returned.
         """
         rows = np.array(self._main_titles.get(strip_article(numbers_to_digits(query)), []), np.int64)
+        # only names with the article of the query: "the mission" is not "Mission: Impossible"
         rows = rows[scores[rows] >= WHOLE_WORDS]
         n_viewers_of_title = self._popularity[scores == EXACT].max()
         n_viewers = self._popularity[rows].max(initial=0)
@@ -317,19 +327,19 @@ class TitleIndex:
             return self._series_by_initials.get(letters[1:], [])
         return names
 
-    def _numbered(self, names: Sequence[str], number: int) -> list[int]:
+    def _numbered(self, names: Sequence[str], series_number: int) -> list[int]:
         """Return the rows of the films with a number in any of the series `names`."""
-        rows = [self._series[name].row_of_number(number) for name in names]
+        rows = [self._series[name].row_of_number(series_number) for name in names]
         return [row for row in rows if row is not None]
 
-    def _other_number_scores(self, name: str, number: int) -> np.ndarray:
+    def _other_number_scores(self, name: str, series_number: int) -> np.ndarray:
         """Return scores for a misspelt series, and lower scores for films of a series without this number, (F,)."""
         scores = self._names.match_scores(name) * UNLIKELY_WEIGHT
         names = list(self._series)
         similarity = similar_names(name, names)
         if similarity.any():
             best = int(similarity.argmax())
-            raise_scores(scores, self._numbered([names[best]], number), MISSPELT_SERIES * similarity[best])
+            raise_scores(scores, self._numbered([names[best]], series_number), MISSPELT_SERIES * similarity[best])
         return scores
 
     def _add_initials(self, scores: np.ndarray, query: str, spaced_query: str) -> None:

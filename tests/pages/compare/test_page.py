@@ -272,7 +272,7 @@ def test_one_film_has_no_order_and_cannot_be_hidden(visit):
 
 def test_one_of_the_two_evenings_can_be_taken_over(visit):
     app = visit("compare", s="1")
-    (one, _), (other, _) = list_comparison.orders_of_examples(
+    (one, _), (other, _) = list_comparison.sample_list_orders(
         history.available_sample_lists(cache.title_index("ml-latest-sample"))
     )
     app.button(key="take-order-1").click().run()

@@ -206,7 +206,7 @@ def test_films_that_training_left_out_are_stood_in_for_in_every_section(visit):
 
 def test_a_film_and_another_that_it_stands_in_for_are_two_rows_of_the_attention(visit):
     rare = len(world.TITLES)
-    twin = substitutes.find(world.build(), rare) + 1  # the id of the film that stands in
+    twin = substitutes.find_item(world.build(), rare) + 1  # the id of the film that stands in
     app = section(visit, "attention", f"{twin}-{rare + 1}")
     app.session_state["table-attention"] = True
     app.run()

@@ -76,7 +76,7 @@ def test_nothing_of_a_set_that_was_replaced_is_kept(home):
     popular = cache.load_predictor("popular", SET)
     world.save(world.build(SET, [*world.TITLES[:-1], "Amadeus (1984)"]))
     assert not any(new is old for new, old in zip([make(SET) for make in made], before, strict=True))
-    assert cache.title_index(SET).exact("Amadeus (1984)")
+    assert cache.title_index(SET).find_exact("Amadeus (1984)")
     assert cache.load_predictor("popular", SET).dataset.catalog.films[LAST].label == "Amadeus (1984)"
     assert popular.dataset.catalog.films[LAST].label == world.TITLES[-1]
 

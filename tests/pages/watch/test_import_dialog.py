@@ -153,7 +153,7 @@ def test_the_columns_of_an_unknown_file_are_chosen(dialog):
     menus["Title"].set_value("what").run()
     {menu.label: menu for menu in app.selectbox}["Watch date"].set_value("when").run()
     assert labels(use(app)) == ["Heat (1995)", "Alien (1979)"]
-    assert app.session_state.visitor.current.watch_dates["Alien (1979)"].last_date == datetime(2023, 1, 25)
+    assert app.session_state.visitor.current.watched_by_key["Alien (1979)"].last_date == datetime(2023, 1, 25)
     assert app.session_state.link["order"] == "true"
 
 
@@ -257,7 +257,7 @@ def test_a_history_is_given_to_the_browser_only_on_request(dialog):
     assert {film["title"]: film.get("rating") for film in kept} == {"Heat": None, "Toy Story": 4.5, "Nowhere": 2.0}
     again = dialog(("kept.json", request["text"]))
     assert labels(use(again)) == ["Heat (1995)", "Toy Story (1995)"]
-    assert again.session_state.visitor.current.watch_dates["Toy Story (1995)"].n_viewings == 2
+    assert again.session_state.visitor.current.watched_by_key["Toy Story (1995)"].n_viewings == 2
 
 
 def test_a_history_of_thousands_of_films_works_and_the_address_stays_short(dialog):

@@ -125,7 +125,7 @@ def test_the_bar_has_a_line_at_the_share_of_hits():
 
 def summary(n_films, *results):
     """Return the summary for the hits of recommenders A, B, …, and the interval of each."""
-    columns = ["recommender", "hits", "low", "high"]
+    columns = ["recommender", "hits", "hit_rate_low", "hit_rate_high"]
     table = [(name, *result) for name, result in zip("ABC", results, strict=False)]
     return last_films.summary(pd.DataFrame(table, columns=columns), n_films)
 

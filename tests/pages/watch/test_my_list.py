@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import datetime
 from html import unescape
 
@@ -6,10 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from pages.ui import recommenders
 from pages.ui.visitor import ListState
+from pages.watch import my_list
 from recsys.data import film_tables
+from recsys.data.dataset import Catalog
 from recsys.data.download import DownloadError
 from recsys.serving import history, substitutes, themes
-from recsys.serving.history_import import WatchedFilm
+from recsys.serving.history_review import WatchedFilm
 from recsys.text import encoder
 from tests.pages import world
 from tests.pages.panel import open_part
@@ -37,6 +40,24 @@ def test_a_model_that_reads_descriptions_needs_nobody_to_stand_in(visit, monkeyp
     assert "Too few ratings" not in app.container(key="sequence").html[1].value
 
 
+def test_the_note_says_which_films_only_have_their_description_read(monkeypatch):
+    frequent, (first, second) = 0, (len(world.TITLES), len(world.TITLES) + 1)
+    infrequent = world.films([world.RARE, "Rarer Bird (1998)"], RARE)
+    data = replace(world.build(), catalog=Catalog(world.build().catalog.movies, infrequent))
+    unlike = substitutes.Substitute(frequent, substitutes.MIN_SIMILARITY - 0.01)
+    monkeypatch.setattr(substitutes, "_most_similar", lambda dataset, number: unlike)
+    instead = f"Too few ratings, so {world.TITLES[frequent]} is used instead."
+    described = "Too few ratings, so only its genres, tags and themes are used."
+    for films, reads_descriptions, notes in (
+        ((frequent, first), True, ["", described]),
+        ((frequent, first), False, ["", instead]),
+        ((first,), True, [instead]),
+        ((first, second), True, [instead, instead]),  # no film has a similar item, so all are replaced
+    ):
+        shown = [my_list.substitute_note(data, films, row, reads_descriptions) for row in range(len(films))]
+        assert shown == notes
+
+
 def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     app = visit()
     assert app.button(key="surprise").label == "Films of a random person"
@@ -55,18 +76,18 @@ def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
 def test_the_date_of_an_import_is_shown(visit):
     app = visit(s="1")
     dates = {world.TITLES[0]: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None)}
-    app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
+    app.session_state.visitor.current = ListState(films=(0,), watched_by_key=dates)
     assert "Watched on 2 January 2024." in app.run().container(key="sequence").html[0].value
 
 
 def test_a_random_user_has_no_watch_dates_of_an_imported_history_and_undo_restores_them(visit):
     app = visit(s="1")
     dates = {title: WatchedFilm(0, datetime(2024, 1, 2), True, 1, None) for title in world.TITLES}
-    app.session_state.visitor.current = ListState(films=(0,), watch_dates=dates)
+    app.session_state.visitor.current = ListState(films=(0,), watched_by_key=dates)
     open_part(app, "surprise-open").button(key="surprise").click().run()
-    assert app.session_state.visitor.current.watch_dates == {}
+    assert app.session_state.visitor.current.watched_by_key == {}
     app.button(key="undo").click().run()
-    assert app.session_state.visitor.current.watch_dates == dates
+    assert app.session_state.visitor.current.watched_by_key == dates
 
 
 def test_the_films_of_a_person_are_taken_by_number_and_undo_brings_ones_own_back(visit):

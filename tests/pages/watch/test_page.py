@@ -5,6 +5,7 @@ from pages.watch import list_kinds
 from recsys import paths
 from recsys.data import datasets
 from recsys.data.dataset import DataError
+from recsys.models.common_trait import CommonTrait
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import Predictor
 from tests.pages import world
@@ -49,7 +50,8 @@ def test_a_note_appears_if_similar_films_count_more_than_usual(visit, monkeypatc
 )
 def test_the_note_names_what_the_films_have_in_common(visit, monkeypatch, trait, language, note):
     monkeypatch.setattr(Predictor, "favours_content", lambda predictor, films: True)
-    monkeypatch.setattr(Predictor, "common_trait_name", lambda predictor, films: trait)
+    common_trait = CommonTrait(trait, column=0, share=1.0, strength=1.0)
+    monkeypatch.setattr(Predictor, "notable_common_trait", lambda predictor, films: common_trait)
     assert note in said(visit(s="1-2", lang=language))
 
 

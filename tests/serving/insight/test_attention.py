@@ -13,9 +13,9 @@ from recsys.serving.insight import attention as attending
 from recsys.serving.insight.attention import (
     MAX_DISTANCE,
     Attention,
-    attention,
     attention_by_distance,
     most_attended,
+    read_attention,
     sample_histories,
 )
 from recsys.serving.recommend import ServingError
@@ -50,10 +50,10 @@ def known(*last_row):
 
 
 def test_the_last_token_is_the_mask_in_a_model_that_fills_blanks_and_else_the_newest_film():
-    both, left = attention(predictor(WORLD, bert()), [4, 5]), attention(predictor(WORLD, sasrec()), [4, 5])
+    both, left = read_attention(predictor(WORLD, bert()), [4, 5]), read_attention(predictor(WORLD, sasrec()), [4, 5])
     assert both.labels == ["Film 4 (1994)", "Film 5 (1995)", "[mask]"]
     assert left.labels == ["Film 4 (1994)", "Film 5 (1995)"]
-    assert attention(predictor(WORLD, sasrec()), []).labels == ["start"]
+    assert read_attention(predictor(WORLD, sasrec()), []).labels == ["start"]
     assert (both.ends_with_mask, left.ends_with_mask) == (True, False)
     assert both.is_film.tolist() == [True, True, False]
 
@@ -64,7 +64,7 @@ def test_the_last_token_is_the_mask_in_a_model_that_fills_blanks_and_else_the_ne
     ids=["bert4rec", "relative_bias", "sasrec"],
 )
 def test_every_row_adds_up_to_one_and_only_a_mask_sees_both_sides(model):
-    seen = attention(predictor(WORLD, model), [4, 5, 6])
+    seen = read_attention(predictor(WORLD, model), [4, 5, 6])
     n_tokens = 4 if isinstance(model, Bert4Rec) else 3
     assert seen.weights.shape == (2, 2, n_tokens, n_tokens)
     np.testing.assert_allclose(seen.weights.sum(-1), 1, rtol=1e-5)
@@ -72,14 +72,14 @@ def test_every_row_adds_up_to_one_and_only_a_mask_sees_both_sides(model):
 
 
 def test_a_view_is_one_head_or_the_mean_of_those_left_open():
-    seen = attention(predictor(WORLD, bert()), [4, 5, 6])
-    np.testing.assert_array_equal(seen.view(1, 0), seen.weights[1, 0])
-    np.testing.assert_allclose(seen.view(layer=1), (seen.weights[1, 0] + seen.weights[1, 1]) / 2)
-    np.testing.assert_allclose(seen.view(), seen.weights.mean((0, 1)))
+    seen = read_attention(predictor(WORLD, bert()), [4, 5, 6])
+    np.testing.assert_array_equal(seen.mean_weights(1, 0), seen.weights[1, 0])
+    np.testing.assert_allclose(seen.mean_weights(layer=1), (seen.weights[1, 0] + seen.weights[1, 1]) / 2)
+    np.testing.assert_allclose(seen.mean_weights(), seen.weights.mean((0, 1)))
 
 
 def test_a_history_longer_than_the_model_reads_keeps_its_newest_films():
-    assert attention(predictor(WORLD, bert()), range(20)).tokens.tolist() == [*range(11, 20), 21]
+    assert read_attention(predictor(WORLD, bert()), range(20)).tokens.tolist() == [*range(11, 20), 21]
 
 
 def test_what_is_looked_at_most_comes_first_and_the_mask_is_no_film():
@@ -90,7 +90,7 @@ def test_what_is_looked_at_most_comes_first_and_the_mask_is_no_film():
 def test_by_distance_is_the_mean_over_those_whose_history_reaches_so_far(monkeypatch):
     shares = {1: known(0, 0, 0.8, 0.2), 2: known(0.6, 0.1, 0.2, 0.1)}
     short = replace(shares[1], weights=shares[1].weights[:, :, 1:, 1:], is_film=np.array([True, True, False]))
-    monkeypatch.setattr(attending, "attention", lambda _, history: short if history[0] == 1 else shares[2])
+    monkeypatch.setattr(attending, "read_attention", lambda _, history: short if history[0] == 1 else shares[2])
     found = attention_by_distance(None, [np.array([1]), np.array([2])]).table()
     assert found["distance"].tolist() == [1, 2, 3]
     assert found["people"].tolist() == [2, 2, 1]
@@ -119,6 +119,6 @@ def test_the_same_people_are_drawn_each_time_and_never_more_than_there_are():
 
 def test_models_without_attention_and_unknown_films_are_refused_with_a_sentence():
     with pytest.raises(ServingError, match="no attention weights; choose BERT4Rec"):
-        attention(predictor(WORLD, Popular().fit(WORLD)), [1])
+        read_attention(predictor(WORLD, Popular().fit(WORLD)), [1])
     with pytest.raises(ServingError, match="there is no item 20"):
-        attention(predictor(WORLD, bert()), [20])
+        read_attention(predictor(WORLD, bert()), [20])

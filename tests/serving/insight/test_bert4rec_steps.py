@@ -8,7 +8,7 @@ import torch.nn.functional as F
 from recsys.data.dataset import Queries
 from recsys.models.bert4rec import Bert4RecConfig
 from recsys.models.bert4rec_paper import Bert4RecPaper
-from recsys.serving.insight.attention import attention
+from recsys.serving.insight.attention import read_attention
 from recsys.serving.insight.bert4rec_steps import (
     compute_steps,
     layer_predictions,
@@ -144,7 +144,7 @@ KINDS = [{}, PAPER, {"layers": 3, "heads": 4}]
 @pytest.mark.parametrize("settings", KINDS)
 def test_match_and_bias_make_the_attention_of_the_model(settings):
     bert_predictor = predictor(WORLD, bert(**settings))
-    mean_attention = attention(bert_predictor, FILMS)
+    mean_attention = read_attention(bert_predictor, FILMS)
     layers = run_layers(bert_predictor, mean_attention.tokens)
     np.testing.assert_allclose(layers.weights, mean_attention.weights, atol=1e-5)
     assert (layers.bias is None) == (settings == PAPER)

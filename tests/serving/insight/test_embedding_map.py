@@ -77,7 +77,7 @@ def test_a_row_of_the_map_is_a_film():
     assert len(found.table) == 20
     assert found.table["title"].iloc[7] == "Film 7"
     assert found.table["views"].tolist() == WORLD.counts.tolist()
-    assert 0 < sum(found.shares) <= 1
+    assert 0 < sum(found.variance_shares) <= 1
     assert found.unit_vectors.shape == (20, 8)
     assert embedding_map(predictor(WORLD, sasrec())).unit_vectors.shape == (20, 8)
 
@@ -117,7 +117,7 @@ def test_a_tsne_map_must_have_been_computed(monkeypatch):
     monkeypatch.setattr(tsne, "load_points", lambda predictor: np.arange(40, dtype=np.float32).reshape(20, 2))
     found = embedding_map(asked, "t-SNE")
     assert found.table["y"].iloc[3] == 7
-    assert found.shares is None
+    assert found.variance_shares is None
 
 
 N = 400

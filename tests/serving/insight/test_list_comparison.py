@@ -97,20 +97,20 @@ def test_the_table_has_a_row_for_each_recommender_and_order():
 
 def test_two_moods_hold_the_same_films_in_another_order():
     one, other = SampleList("Space", "", (1, 2, 3, 4, 5)), SampleList("Cartoons", "", (3, 7, 8))
-    (last, first_order), (also_last, second_order) = list_comparison.orders_of_examples(
+    (last, first_order), (also_last, second_order) = list_comparison.sample_list_orders(
         [SampleList("One film", "", (9,)), one, other]
     )
     assert (last, also_last) == ("Space", "Cartoons")
     assert first_order == (7, 8, 1, 2, 3, 4)
     assert second_order == (1, 2, 3, 4, 7, 8)
-    assert list_comparison.orders_of_examples([one]) is None
+    assert list_comparison.sample_list_orders([one]) is None
 
 
 LISTS = {"a": [1, 2, 3], "b": [3, 2, 9], "c": [7, 8, 3]}
 
 
 def test_films_are_counted_once_per_list():
-    assert list_comparison.lists_per_item({"a": [1, 1, 2], "b": [2]}) == {1: 1, 2: 2}
+    assert list_comparison.count_lists_per_item({"a": [1, 1, 2], "b": [2]}) == {1: 1, 2: 2}
 
 
 def test_the_table_holds_what_each_two_lists_share():
@@ -144,7 +144,7 @@ def test_the_table_for_a_file_counts_the_lists_of_each_film():
 def test_a_film_is_looked_for_with_the_films_before_it_and_nothing_else():
     films = [4, 5, 0, 11]
     # 4 → 5 comes first; 4, 5 → 6, 11, 10, …, and 0 last of ten; 4, 5, 0 → 1, 11, …
-    found = list_comparison.hidden_film_ranks(predictor(toys.cycle(12), Toy(reads=True)), films, [1, 2, 3])
+    found = list_comparison.held_out_ranks(predictor(toys.cycle(12), Toy(reads=True)), films, [1, 2, 3])
     assert [(row.rank, row.n_ranked) for row in found] == [(1, 11), (10, 10), (2, 9)]
 
 
@@ -174,16 +174,19 @@ def test_a_guess_has_the_intervals_that_its_few_films_allow():
     assert guess.hits == 3
     share, z = 0.3, 1.959964  # Wilson (1927), n = 10
     middle, half = (share + z**2 / 20) / (1 + z**2 / 10), z * math.sqrt(share * 0.7 / 10 + z**2 / 400) / (1 + z**2 / 10)
-    assert (guess.low, guess.high) == pytest.approx((middle - half, middle + half), abs=1e-6)
+    assert (guess.hit_rate_low, guess.hit_rate_high) == pytest.approx((middle - half, middle + half), abs=1e-6)
     assert guess.ndcg == pytest.approx((1 + 1 / math.log2(3) + 1 / 2) / 10)
     assert guess.median == 35
-    assert (guess.best, guess.worst) == (2, 70)  # the second and the ninth: 97.9 %; the third and the eighth: 89 %
+    assert (guess.median_low, guess.median_high) == (
+        2,
+        70,
+    )  # the second and the ninth: 97.9 %; the third and the eighth: 89 %
 
 
 def test_five_films_are_too_few_for_an_interval_of_the_median_and_an_unlisted_film_is_last():
     guess = list_comparison.hit_statistics([RankPosition(None, 100, None)] * 5)
     assert guess.median == math.inf
-    assert math.isnan(guess.best)
+    assert math.isnan(guess.median_low)
     assert (guess.hits, guess.ndcg) == (0, 0)
 
 

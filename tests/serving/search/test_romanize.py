@@ -78,14 +78,14 @@ def test_a_short_part_of_a_name_in_latin_letters_is_no_confident_match(query, is
 
 def test_a_title_comes_before_an_alias():
     films = [("Star Wars: Episode IV - A New Hope", 1977, 9), ("Star Wars", 1977, 5)]
-    assert [film.title for film in make_index(films, []).matches("Star Wars (1977)")] == [
+    assert [film.title for film in make_index(films, []).find_all_exact("Star Wars (1977)")] == [
         "Star Wars",
         "Star Wars: Episode IV - A New Hope",
     ]
 
 
 def test_an_exact_title_in_another_script_is_exact(index):
-    assert index.exact("Брат").title == "Brother (Brat)"
+    assert index.find_exact("Брат").title == "Brother (Brat)"
 
 
 @pytest.mark.parametrize("text", ["Йорк", "Їжак", "Назад у майбутнє"])

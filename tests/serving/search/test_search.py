@@ -205,26 +205,26 @@ def test_without_counts_the_order_is_that_of_the_catalogue_and_left_out_films_co
 
 def test_every_film_is_found_by_its_own_label(index):
     for item, (title, year, _) in enumerate(FILMS):
-        assert index.exact(f"{title} ({year})" if year else title).number == item
+        assert index.find_exact(f"{title} ({year})" if year else title).number == item
 
 
 @pytest.mark.parametrize("text", ["", "toy", "Toy Story (1996)", "toy stroy", "xyz"])
 def test_exact_means_the_whole_title(index, text):
-    assert index.exact(text) is None
+    assert index.find_exact(text) is None
 
 
 def test_all_films_of_a_title_match_the_most_popular_first(index):
-    assert [film.year for film in index.matches("heat")] == [1995, 2013, 1986, 2001]
-    assert [film.year for film in index.matches("Heat (1986)")] == [1986]
+    assert [film.year for film in index.find_all_exact("heat")] == [1995, 2013, 1986, 2001]
+    assert [film.year for film in index.find_all_exact("Heat (1986)")] == [1986]
 
 
 def test_a_label_means_the_film_with_exactly_this_title():
     films = [("9", 2009), ("Nine", 2009), ("Heat", 1995), ("Heat", 1995)]
     catalog = Catalog(film_table(films, 1), film_table([], 1001))
     index = TitleIndex(catalog, [90, 10, 5, 50])
-    assert index.labelled("Nine (2009)").number == 1
-    assert index.labelled("Heat (1995)") is None  # two films have this label
-    assert index.labelled("Nine") is None
+    assert index.find_by_label("Nine (2009)").number == 1
+    assert index.find_by_label("Heat (1995)") is None  # two films have this label
+    assert index.find_by_label("Nine") is None
 
 
 HOSTILE = (
@@ -247,7 +247,7 @@ HOSTILE = (
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_gets_an_answer(index, text):
     assert len(index.search(text)) <= 8
-    assert index.exact(text) is None or index.exact(text).label
+    assert index.find_exact(text) is None or index.find_exact(text).label
 
 
 @given(st.text(), st.integers(-2, 60))
@@ -264,7 +264,7 @@ ANY = make_index(FILMS[:20], [("The Unseen", 1980)])
 def test_an_empty_catalogue_finds_nothing():
     empty = make_index([], [])
     assert empty.search("heat") == []
-    assert empty.exact("heat") is None
+    assert empty.find_exact("heat") is None
 
 
 def test_plain_form_keeps_letters_of_every_script_and_drops_accents():
@@ -305,11 +305,11 @@ def test_a_figure_finds_a_roman_numeral():
     assert [film.title for film in index.search("star wars 5", limit=1)] == [
         "Star Wars: Episode V - The Empire Strikes Back"
     ]
-    assert index.exact("rocky 4").title == "Rocky IV"
-    assert index.exact("rocky iv").title == "Rocky IV"
-    assert index.exact("v for vendetta").title == "V for Vendetta"
-    assert index.exact("5 for vendetta") is None
-    assert index.exact("malcolm x").title == "Malcolm X"
+    assert index.find_exact("rocky 4").title == "Rocky IV"
+    assert index.find_exact("rocky iv").title == "Rocky IV"
+    assert index.find_exact("v for vendetta").title == "V for Vendetta"
+    assert index.find_exact("5 for vendetta") is None
+    assert index.find_exact("malcolm x").title == "Malcolm X"
 
 
 def test_numbers_are_alike_in_words_figures_and_roman_numerals_and_what_stands_before_them_goes():
@@ -386,11 +386,11 @@ def test_who_a_film_was_found_by_is_said_and_for_a_title_nobody(richer):
 
 
 def test_a_film_of_that_title_in_another_language_is_a_match_where_no_film_is_called_so(richer):
-    assert richer.exact("Матриця").title == "The Matrix"
-    assert richer.exact("Матриця (1999)").title == "The Matrix"
-    assert richer.exact("Матриця (1980)") is None
-    assert richer.exact("al pacino") is None
-    assert [film.title for film in richer.matches("le parrain")] == ["The Godfather"]
+    assert richer.find_exact("Матриця").title == "The Matrix"
+    assert richer.find_exact("Матриця (1999)").title == "The Matrix"
+    assert richer.find_exact("Матриця (1980)") is None
+    assert richer.find_exact("al pacino") is None
+    assert [film.title for film in richer.find_all_exact("le parrain")] == ["The Godfather"]
 
 
 def test_one_or_two_letters_are_nobody(richer):
@@ -450,8 +450,8 @@ def test_the_film_that_visitors_mean_comes_first(built_in, query, label):
 
 
 def test_the_title_of_an_infrequent_film_stays_its_title(built_in):
-    assert built_in.exact("Endgame").label == "Endgame (2009)"
-    assert built_in.exact("007 Skyfall") is None
+    assert built_in.find_exact("Endgame").label == "Endgame (2009)"
+    assert built_in.find_exact("007 Skyfall") is None
     assert built_in.search("Endgame (2009)")[0].label == "Endgame (2009)"
 
 
@@ -489,10 +489,10 @@ def test_a_widely_watched_series_comes_before_a_little_watched_film_of_its_name(
 @pytest.mark.parametrize("title", ["Lord of the Rings", "The Lord of the Rings (1978)"])
 def test_a_whole_title_names_its_film_even_if_the_series_is_watched_more_often(sample, title):
     index = TitleIndex(sample.catalog, sample.counts)
-    assert [film.label for film in index.matches(title)] == ["The Lord of the Rings (1978)"]
+    assert [film.label for film in index.find_all_exact(title)] == ["The Lord of the Rings (1978)"]
 
 
 def test_a_title_without_its_possessive_ending_is_a_name_too():
     index = make_index([("Bridget Jones: The Edge of Reason", 2004, 50), ("Bridget Jones's Diary", 2001, 180)], [])
     assert [film.year for film in index.search("bridget jones")] == [2001, 2004]
-    assert [film.year for film in index.matches("Bridget Jones Diary")] == [2001]
+    assert [film.year for film in index.find_all_exact("Bridget Jones Diary")] == [2001]

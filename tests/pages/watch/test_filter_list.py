@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from pages.ui.visitor import ListState, VisitorState
-from pages.watch import choice
+from pages.watch import filter_list
 from recsys.data.dataset import Catalog
 from tests.pages import world
 from tests.pages.panel import open_part
@@ -60,8 +60,8 @@ def test_titles_that_were_not_found_are_only_named_with_their_list(visit):
 
 def test_content_models_recommend_no_infrequent_film_beside_the_list(monkeypatch):
     data = world.build()
-    monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(filter_list=(5, 8))))
-    assert {*range(len(data.catalog.films))} - {*choice.excluded_films(data)} == {5, 8}
+    monkeypatch.setattr(filter_list, "visitor", lambda: VisitorState(ListState(filter_list=(5, 8))))
+    assert {*range(len(data.catalog.films))} - {*filter_list.excluded_films(data)} == {5, 8}
 
 
 @pytest.mark.parametrize("rare", [True, False])
@@ -75,8 +75,8 @@ def test_a_film_that_is_listed_twice_can_be_chosen_by_both_numbers(monkeypatch, 
     duplicate = len(movies)
     assert twice.main_film_by_duplicate == {duplicate: 5}
     film = 5 if number == "main" else duplicate
-    monkeypatch.setattr(choice, "visitor", lambda: VisitorState(ListState(filter_list=(film,))))
-    assert {*range(len(twice.catalog.films))} - {*choice.excluded_films(twice)} == {5, duplicate}
+    monkeypatch.setattr(filter_list, "visitor", lambda: VisitorState(ListState(filter_list=(film,))))
+    assert {*range(len(twice.catalog.films))} - {*filter_list.excluded_films(twice)} == {5, duplicate}
 
 
 def test_titles_that_were_not_found_belong_to_their_data_set(visit):

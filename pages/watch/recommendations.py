@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -12,12 +12,12 @@ from pages.ui.i18n import N_, _, ngettext
 from pages.ui.url import AS_CARDS, AS_LIST, LIST_KINDS, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
 from pages.ui.widgets import button, segmented_control, translated
-from pages.watch import choice, filters, list_kinds, marked_films, posters
+from pages.watch import filter_list, filters, list_kinds, marked_films, posters
 from pages.watch.filters import FILTER_LABELS
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
 from recsys.serving.filters import Filters
-from recsys.serving.predictor import Predictor
+from recsys.serving.predictor import CommonTrait, Predictor
 from recsys.serving.recommend import Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, multiples of the average are shown: small percentages are hard to compare
@@ -65,6 +65,14 @@ class RecommendationList:
         return format.factor(probability * self.n_candidates)
 
 
+class Reset(NamedTuple):
+    """A button that removes some of the filters, if no film is recommended."""
+
+    label: str
+    on_click: Callable[[], None]
+    changes: dict[str, Any]  # fields of the `Request` that a click changes
+
+
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
     """Render the controls and the recommendations, and return the recommendations.
@@ -78,25 +86,29 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
         k = segmented_control(_("How many"), {n: str(n) for n in LIST_LENGTHS}, "how_many", default=10)
         view = segmented_control(_("Show as"), {AS_CARDS: _("Cards"), AS_LIST: _("List")}, "view")
         filters.popover(dataset)
-        choice.popover(dataset)  # a pasted list of films to recommend from, or to exclude
+        filter_list.popover(dataset)
         marked_films.popovers(dataset)
     predictor = list_kinds.adapt_predictor(kind, _predictor_or_fallback(recommender, dataset))
-    selected = list_kinds.adapt_filters(kind, filters.selected())
-    excluded = (*visitor().current.excluded, *choice.excluded_films(dataset))
-    request = Request(films, k, selected, unwanted=excluded, ratings=session.feedback(dataset))
-    recommended = RecommendationList(predictor, request, recommend(predictor, request))
-    _show_notes(recommended)
-    if recommended.picks:
+    adapted_filters = list_kinds.adapt_filters(kind, filters.selected())
+    excluded = (*visitor().current.excluded, *filter_list.excluded_films(dataset))
+    request = Request(films, k, adapted_filters, unwanted=excluded, ratings=session.feedback(dataset))
+    recommendation_list = RecommendationList(predictor, request, recommend(predictor, request))
+    _show_notes(recommendation_list)
+    if recommendation_list.picks:
         if view == AS_CARDS:
-            _show_cards(recommended)
+            _show_cards(recommendation_list)
         else:
-            _show_rows(recommended)
-        text = _("Recommendations: {n}. First: {film}.", n=len(recommended.picks), film=recommended.picks[0].film.label)
+            _show_rows(recommendation_list)
+        text = _(
+            "Recommendations: {n}. First: {film}.",
+            n=len(recommendation_list.picks),
+            film=recommendation_list.picks[0].film.label,
+        )
         browser.place_status(text)
-        _explain_probabilities(recommended)
+        _explain_probabilities(recommendation_list)
     else:
-        _explain_empty_list(recommended, kind)
-    return recommended
+        _explain_empty_list(recommendation_list, kind)
+    return recommendation_list
 
 
 def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
@@ -108,9 +120,9 @@ def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
     return fallback
 
 
-def _show_notes(recommended: RecommendationList) -> None:
+def _show_notes(recommendation_list: RecommendationList) -> None:
     """Show captions about an empty history, unusual films, the model, and the use of ratings."""
-    predictor, history = recommended.predictor, recommended.request.history
+    predictor, history = recommendation_list.predictor, recommendation_list.request.history
     title, note = cache.recommender_title(predictor), predictor.model.note
     if not history:
         text = _(
@@ -120,88 +132,88 @@ def _show_notes(recommended: RecommendationList) -> None:
         )
         st.caption(text)
     if predictor.favours_content(history):
-        st.caption(format.escape_markdown(_content_note(predictor.common_trait_name(history))))
+        st.caption(format.escape_markdown(_content_note(predictor.notable_common_trait(history))))
     if note:
         st.caption(format.escape_markdown(_(note)))
-    if recommended.request.ratings and predictor.model.uses_query_ratings:
+    if recommendation_list.request.ratings and predictor.model.uses_query_ratings:
         st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
-    elif recommended.request.ratings:
+    elif recommendation_list.request.ratings:
         st.caption(_(RATINGS_NOTE))
 
 
-def _content_note(trait: str) -> str:
-    """Return why similar films rank higher, given the name of the trait that the films have in common, "" if none."""
-    kind, _separator, name = trait.partition("/")
-    if kind not in TRAIT_NOTES:
+def _content_note(trait: CommonTrait | None) -> str:
+    """Return a sentence that explains why similar films rank higher. trait: What all films have in common."""
+    if trait is None or trait.kind not in TRAIT_NOTES:
         return _(
             "Your films are little known or have something unusual in common, so films like them rank "
             "higher than usual."
         )
-    if kind == "theme":
+    name = trait.value
+    if trait.kind == "theme":
         name = _(name)
-    elif kind == "language":
+    elif trait.kind == "language":
         name = filters.language_name(name)
-    elif kind == "genre":
+    elif trait.kind == "genre":
         name = format.display_tag(name)
-    return _(TRAIT_NOTES[kind], name=name)
+    return _(TRAIT_NOTES[trait.kind], name=name)
 
 
-def _explain_probabilities(recommended: RecommendationList) -> None:
+def _explain_probabilities(recommendation_list: RecommendationList) -> None:
     """Show a caption that explains the percentages or multiples, and the bars beside them."""
-    title, n = cache.recommender_title(recommended.predictor), recommended.n_candidates
-    if recommended.top_probability is None:
+    title, n = cache.recommender_title(recommendation_list.predictor), recommendation_list.n_candidates
+    if recommendation_list.top_probability is None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
         return
-    request = recommended.request
+    request = recommendation_list.request
     if request.filters.excludes_films or request.unwanted:
-        candidates = ngettext("the only film that is left", "the {n:,} films that are left", n)
+        candidates_text = ngettext("the only film that is left", "the {n:,} films that are left", n)
     elif request.filters.hide_seen and request.history:
-        candidates = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
+        candidates_text = ngettext("{n:,} film you have not watched", "{n:,} films you have not watched", n)
     else:
-        candidates = ngettext("the only film", "all {n:,} films", n)
-    if recommended.shows_percentages:
+        candidates_text = ngettext("the only film", "all {n:,} films", n)
+    if recommendation_list.shows_percentages:
         text = _(
             "{model} chooses from {films}. The percentage is the probability that a film is the next one you watch.",
             model=title,
-            films=candidates,
+            films=candidates_text,
         )
     else:
         text = _(
             "{model} chooses from {films}, and none stands out. So each film is compared with the average film: "
             "{times} means {times} as likely to be the next one you watch.",
             model=title,
-            films=candidates,
-            times=recommended.format_probability(recommended.top_probability),
+            films=candidates_text,
+            times=recommendation_list.format_probability(recommendation_list.top_probability),
         )
     st.caption(f"{text} " + _("The bars compare each film with the first."))
 
 
-def _show_cards(recommended: RecommendationList) -> None:
+def _show_cards(recommendation_list: RecommendationList) -> None:
     """Render the films as poster cards."""
-    dataset = recommended.predictor.dataset
-    catalog, items = dataset.catalog, [pick.item for pick in recommended.picks]
+    dataset = recommendation_list.predictor.dataset
+    catalog, items = dataset.catalog, [pick.item for pick in recommendation_list.picks]
     images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
     without_image = [item for item in items if item not in images]
     tmdb_posters = posters.tmdb_urls(catalog, without_image) if dataset.noun == "film" else {}  # TMDB only has films
     images |= tmdb_posters
-    full_bar, format_probability = recommended.top_probability, recommended.format_probability
+    full_bar, format_probability = recommendation_list.top_probability, recommendation_list.format_probability
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
-        for pick in recommended.picks:
+        for pick in recommendation_list.picks:
             with st.container(gap=None):
                 links, image = film_links(catalog, pick.item), images.get(pick.item)
                 text = _credits(dataset, pick)
                 st.html(film_cards.card(pick, full_bar, links, image, format_probability, credits_text=text))
-                _pick_buttons(recommended, pick)
+                _pick_buttons(recommendation_list, pick)
     if tmdb_posters:
         explanation.tmdb_attribution()
 
 
-def _show_rows(recommended: RecommendationList) -> None:
+def _show_rows(recommendation_list: RecommendationList) -> None:
     """Render the films as rows."""
-    dataset = recommended.predictor.dataset
-    full_bar, format_probability = recommended.top_probability, recommended.format_probability
+    dataset = recommendation_list.predictor.dataset
+    full_bar, format_probability = recommendation_list.top_probability, recommendation_list.format_probability
     with st.container(key="picks", gap="xsmall"):
-        for pick in recommended.picks:
+        for pick in recommendation_list.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
                 rank, film, links = pick.rank, pick.film, film_links(dataset.catalog, pick.item)
                 text = _credits(dataset, pick)
@@ -209,7 +221,7 @@ def _show_rows(recommended: RecommendationList) -> None:
                     rank, film, pick.probability, full_bar, links, format_probability, credits_text=text
                 )
                 st.html(html)
-                _pick_buttons(recommended, pick)
+                _pick_buttons(recommendation_list, pick)
 
 
 def _credits(dataset: Dataset, pick: Recommendation) -> str | None:
@@ -218,13 +230,13 @@ def _credits(dataset: Dataset, pick: Recommendation) -> str | None:
     return format.credits_line(details.get(pick.film.movie_id)) if details.has_names else None
 
 
-def _pick_buttons(recommended: RecommendationList, pick: Recommendation) -> None:
+def _pick_buttons(recommendation_list: RecommendationList, pick: Recommendation) -> None:
     """Render the Add button and the menu of a recommended film."""
     name, movie_id = format.escape_markdown(pick.film.label), pick.film.movie_id
     # when this film disappears, the focus moves to the next film, or else to a film before it
-    picks = recommended.picks
+    picks = recommendation_list.picks
     other_ids = [other.film.movie_id for other in picks[pick.rank :] + picks[: pick.rank - 1]]
-    is_listed = pick.item in recommended.request.history
+    is_listed = pick.item in recommendation_list.request.history
     label = _("Add *{film} to your films*", film=name)  # only screen readers read the text in *…*
     button(label, f"pick-{movie_id}", "add", _add, pick.item, other_ids, type="tertiary", disabled=is_listed)
     menu_key = f"more-{movie_id}"
@@ -246,7 +258,7 @@ def _pick_buttons(recommended: RecommendationList, pick: Recommendation) -> None
         args=(menu_key, pick.item, other_ids),
     )
     if option == WHY:
-        explanation.open_dialog(recommended.predictor, recommended.request, pick.item)
+        explanation.open_dialog(recommendation_list.predictor, recommendation_list.request, pick.item)
 
 
 def _add(item: int, other_ids: list[int]) -> None:
@@ -266,16 +278,16 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
 
-def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
-    """Show which filters to change if no film is recommended, and a button that resets filters.
+def _explain_empty_list(recommendation_list: RecommendationList, kind: str) -> None:
+    """Show which filters to change if no film is recommendation_list, and a button that resets filters.
 
     If no filter is the cause, for example because all films are watched, there is no button. kind: A key of LIST_KINDS.
     """
-    request, excluded_by_marks = recommended.request, visitor().current.excluded
+    request, excluded_by_marks = recommendation_list.request, visitor().current.excluded
 
     def has_films(**changes: Any) -> bool:
         """Return whether there are films after changes of the request."""
-        return count_candidates(recommended.predictor, replace(request, **changes)) > 0
+        return count_candidates(recommendation_list.predictor, replace(request, **changes)) > 0
 
     labels = translated(FILTER_LABELS)
     if request.filters.popularity != filters.selected().popularity:  # the kind of list has set it
@@ -287,14 +299,17 @@ def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
     causes = [label for name, label in labels.items() if has_films(filters=without_filter(name))]
     if has_films(unwanted=excluded_by_marks):
         causes.append(_("Use a list"))
-    # label, callback, and what the callback changes in the request; the smallest change comes first
-    resets: tuple[tuple[str, Callable[[], None], dict[str, Any]], ...] = (
-        (_("Reset filters"), filters.reset, {"filters": list_kinds.adapt_filters(kind, Filters())}),
-        (_("Stop using the list"), choice.clear, {"unwanted": excluded_by_marks}),
-        (_(LIST_KINDS[list_kinds.TASTE]), _open_taste, {"filters": filters.selected()}),
-        (_("Reset filters"), _reset_all, {"filters": Filters(), "unwanted": excluded_by_marks}),
+    resets = (  # the smallest change comes first
+        # the filters of the visitor, but not the filter that the kind of list has set
+        Reset(_("Reset filters"), filters.reset, {"filters": list_kinds.adapt_filters(kind, Filters())}),
+        # the pasted list
+        Reset(_("Stop using the list"), filter_list.clear, {"unwanted": excluded_by_marks}),
+        # the filter that the kind of list has set
+        Reset(_(LIST_KINDS[list_kinds.TASTE]), _open_taste, {"filters": filters.selected()}),
+        # all of them
+        Reset(_("Reset filters"), _reset_all, {"filters": Filters(), "unwanted": excluded_by_marks}),
     )
-    reset = next(((label, on_click) for label, on_click, changes in resets if has_films(**changes)), None)
+    reset = next((reset for reset in resets if has_films(**reset.changes)), None)
     if causes:
         text = _("No film matches all your filters. Change one of these: {filters}.", filters=", ".join(causes))
     elif reset:
@@ -303,8 +318,7 @@ def _explain_empty_list(recommended: RecommendationList, kind: str) -> None:
         text = _("There are no films left to recommend. Remove a film from your list, or switch off “Hide watched”.")
     st.info(text, icon=":material/filter_alt:" if causes or reset else None)
     if reset:
-        label, on_click = reset
-        button(label, "reset-here", "filter_alt_off", on_click)
+        button(reset.label, "reset-here", "filter_alt_off", reset.on_click)
     browser.place_status(text)
 
 
@@ -314,8 +328,8 @@ def _open_taste() -> None:
 
 
 def _reset_all() -> None:
-    """Reset the filters, the list to choose from, and the kind of list if it sets a filter."""
-    choice.clear()
+    """Reset the filters, the list that filters, and the kind of list if it sets a filter."""
+    filter_list.clear()
     if st.session_state.get("list_kind") == list_kinds.GEMS:
         st.session_state.list_kind = list_kinds.TASTE
     filters.reset()

@@ -1,7 +1,7 @@
 import pytest
 
 from pages.ui import format
-from pages.watch.predictions import MIN_TOP_PROBABILITY, RecommendationList
+from pages.watch.recommendations import MIN_TOP_PROBABILITY, RecommendationList
 from recsys.serving.filters import Filters
 from recsys.serving.recommend import Request, recommend
 from tests import toys

@@ -59,7 +59,7 @@ class ImportedFilm:
 class WatchedFilm:
     """A watched film of the data set."""
 
-    film: int  # film number
+    number: int  # film number
     last_date: datetime | None  # last viewing or, if unknown, when it was first rated or added; None: no dates
     is_dated: bool  # whether `last_date` is the date of a viewing
     n_viewings: int
@@ -96,7 +96,7 @@ class Review:
     skipped: tuple[Skipped, ...]  # lines of the files that were not read
 
     @property
-    def unsure_positions(self) -> list[int]:
+    def uncertain_positions(self) -> list[int]:
         """The positions in `films` of the films for which the visitor has to choose a match."""
         return [position for position, match in enumerate(self.matches) if match.films and not match.is_confident]
 
@@ -146,7 +146,7 @@ class Review:
             rows.append((film.name, catalog_films[number].label, method, *_origin(film.entries[0])))
         return pd.DataFrame(rows, columns=[N_("title in your files"), N_("imported as"), METHOD_COLUMN, "file", "line"])
 
-    def rejected(self, choices: Mapping[str, int | None]) -> pd.DataFrame:
+    def not_imported(self, choices: Mapping[str, int | None]) -> pd.DataFrame:
         """Return a row per film without a film number and per skipped line, with the reason."""
         matched_positions = self.film_numbers(choices)
         rows = [
@@ -174,7 +174,7 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
     """
     parts = [part for name, content in files for part in read(name, content)]  # an archive has several parts
     review = review_files(Matcher(dataset), parts)
-    watched, rejected = review.watched({}), review.rejected({})
+    watched, not_imported = review.watched({}), review.not_imported({})
     notes = [f"{part.file}: {note}" for part in parts for note in part.notes]
     for part in parts:
         if question := part.date_question:
@@ -184,19 +184,19 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
             )
         if part.column_question and not part.entries:
             notes.append(f"{part.file}: the columns are not known; choose them in the app")
-    unsure_names = [review.films[position].name for position in review.unsure_positions]
+    uncertain_names = [review.films[position].name for position in review.uncertain_positions]
     notes.append(f"{len(watched):,} films of the history are in {dataset.name}")
-    if unsure_names:
-        names = _shorten(unsure_names)
-        notes.append(f"no certain match for {len(unsure_names):,}, and only likely matches are used: {names}")
-    for reason, names in rejected.groupby(REASON_COLUMN, sort=False)["in your files"]:
+    if uncertain_names:
+        names = _shorten(uncertain_names)
+        notes.append(f"no certain match for {len(uncertain_names):,}, and only likely matches are used: {names}")
+    for reason, names in not_imported.groupby(REASON_COLUMN, sort=False)["in your files"]:
         notes.append(f"{len(names):,} left out, {reason}: {_shorten(names.tolist())}")
     return watched, notes
 
 
 def watched_ratings(watched: Iterable[WatchedFilm]) -> Ratings:
     """Return the ratings of the rated films, for a `Request`."""
-    return tuple((film.film, film.stars) for film in watched if film.stars is not None)
+    return tuple((film.number, film.stars) for film in watched if film.stars is not None)
 
 
 def _shorten(names: Sequence[str]) -> str:
@@ -248,7 +248,7 @@ def as_json(dataset: str, catalog: Catalog, films: Sequence[ImportedFilm], film_
 
 def _film_record(film: ImportedFilm, catalog_record: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a film, without missing values. Values of the data set replace values of the file."""
-    entry, watched = film.entries[0], _watched_film(0, film.entries)  # 0: `watched.film` is not read here
+    entry, watched = film.entries[0], _watched_film(0, film.entries)  # 0: `watched.number` is not read here
     fields = ("title", "year", "imdb_id", "tmdb_id", "movie_id")
     record = {name: getattr(entry, name) for name in fields} | catalog_record
     if watched.last_date:
