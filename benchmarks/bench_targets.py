@@ -21,7 +21,7 @@ from benchmarks.script import parser, write_json
 from recsys import machine, paths
 
 ROUNDS = 3
-ONE_CORE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,38 @@ class Bench:
     """A command and the targets of its figures."""
 
     name: str
-    arguments: str  # of `recsys bench`
+    command: str  # arguments of `recsys bench`
     targets: tuple[Target, ...]
-    one_core: bool = False  # whether NumPy and PyTorch may use only one thread
+    is_single_threaded: bool = False  # whether NumPy and PyTorch may use only one thread
 
 
 BENCHES = (
-    Bench("request, 27,000 films", "serve", (Target("wall_ms.p50", 3), Target("wall_ms.p99", 8)), one_core=True),
-    Bench("request, 87,000 films, d=128", "serve --films 87000 --dim 128", (Target("wall_ms.p50", 10),), one_core=True),
     Bench(
-        "request, a million films", "serve --films 1000000 --requests 200", (Target("wall_ms.p50", 60),), one_core=True
+        "request, 27,000 films",
+        "serve",
+        (Target("wall_ms.p50", 3), Target("wall_ms.p99", 8)),
+        is_single_threaded=True,
+    ),
+    Bench(
+        "request, 87,000 films, d=128",
+        "serve --films 87000 --dim 128",
+        (Target("wall_ms.p50", 10),),
+        is_single_threaded=True,
+    ),
+    Bench(
+        "request, a million films",
+        "serve --films 1000000 --requests 200",
+        (Target("wall_ms.p50", 60),),
+        is_single_threaded=True,
     ),
     Bench("all users of ML-1M, ten films each", "serve --batch", (Target("seconds", 4), Target("memory_mb"))),
     Bench("full ranking of ML-1M's test users", "evaluate", (Target("seconds", 5), Target("memory_mb", 2000))),
     Bench("training on ML-1M", "train --epochs 4", (Target("seconds_per_epoch"), Target("sequences_per_second"))),
-    Bench("fp32", "train --epochs 4 --precision fp32", (Target("sequences_per_second"), Target("memory_mb"))),
+    Bench(
+        "training on ML-1M in fp32",
+        "train --epochs 4 --precision fp32",
+        (Target("sequences_per_second"), Target("memory_mb")),
+    ),
 )
 LOAD_TARGETS = (Target("first.seconds", 20), Target("first.memory_mb", 4000), Target("second.seconds", 1))
 
@@ -93,8 +110,8 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def run(bench: Bench) -> dict[str, Any]:
     """Run a bench in a fresh process and return its JSON document without the machine."""
-    command = [sys.executable, "-m", "recsys", "bench", *shlex.split(bench.arguments), "--json"]
-    environment = os.environ | (ONE_CORE if bench.one_core else {})
+    command = [sys.executable, "-m", "recsys", "bench", *shlex.split(bench.command), "--json"]
+    environment = os.environ | (ONE_THREAD if bench.is_single_threaded else {})
     process = subprocess.run(command, env=environment, cwd=paths.REPOSITORY, capture_output=True, text=True)
     if process.returncode:
         raise SystemExit(f"{bench.name}: {process.stderr.strip()}")
@@ -102,7 +119,10 @@ def run(bench: Bench) -> dict[str, Any]:
 
 
 def summary(target: Target, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the median of a figure, its values ("of"), the limit, and whether the median meets the limit ("holds")."""
+    """Return the median of a figure over the runs, and the limit.
+
+    "of" are the values of the runs. "holds" is whether the median meets the limit, see `Target.is_met`.
+    """
     values = [reduce(dict.__getitem__, target.figure.split("."), result) for result in runs]
     median = statistics.median(values)
     return {"median": median, "of": values, "limit": target.limit, "holds": target.is_met(median)}

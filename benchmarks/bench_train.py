@@ -48,7 +48,7 @@ class Options:
 def measure(options: Options) -> dict[str, Any]:
     """Train for some epochs, and return the result of `time_training` with the data set and the settings.
 
-    "views" is the number of ratings of the data set, including the held-out ones, which are not trained on.
+    "views" is the number of ratings of the data set. The held-out ratings are included, but not trained on.
     """
     shape = (options.users, options.films, options.mean_length)
     if None not in shape:
@@ -91,15 +91,15 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
     if not events:
         raise RecsysError(f"{recommender} is not trained in epochs; try --model bert4rec")
     epoch_ends = [0.0, *(event["seconds"] for event in events)]  # seconds since the first batch
-    seconds = [end - start for start, end in pairwise(epoch_ends)]
-    median_seconds = statistics.median(seconds[1:] or seconds)
+    epoch_seconds = [after - before for before, after in pairwise(epoch_ends)]
+    median_seconds = statistics.median(epoch_seconds[1:] or epoch_seconds)
     speeds = [event["sequences_per_second"] for event in events[1:] or events]
     on_gpu = model.device.startswith("cuda")
     return {
         "device": model.device,
         "sequences_per_second": round(statistics.median(speeds), 1),
         "seconds_per_epoch": round(median_seconds, 4),
-        "first_epoch_extra_seconds": round(seconds[0] - median_seconds, 4),
+        "first_epoch_extra_seconds": round(epoch_seconds[0] - median_seconds, 4),
         "preparation_seconds": round(total_seconds - epoch_ends[-1], 4),  # before the first epoch and after the last
         "losses": [event["loss"] for event in events],
         "memory_mb": round(peak_memory_mb(), 1),  # peak of the process, data included
@@ -113,7 +113,7 @@ def lines(result: dict[str, Any]) -> list[str]:
     gpu = f", GPU memory {result['gpu_memory_mb']:,.0f} MB" if result["gpu_memory_mb"] else ""
     return [
         f"{result['model']} on {result['dataset']}: {result['users']:,} users, {result['films']:,} films,"
-        f" {result['views']:,} views; {result['device']}, {settings['precision']}"
+        f" {result['views']:,} ratings; {result['device']}, {settings['precision']}"
         f"{', compiled' if settings['compile'] else ''}, batches of {settings['batch_size']}, dim {settings['dim']},"
         f" {settings['layers']} layers, length {settings['length']}",
         f"{result['sequences_per_second']:,.0f} sequences/s, {result['seconds_per_epoch']:.2f} s an epoch"

@@ -2,9 +2,11 @@
 
     python -m benchmarks.browser_latency --data ml-1m
 
-The script starts the app and opens a link to a list of films in Chromium. A time starts with a click and ends when the
-last prediction has changed and is painted. The script needs playwright, chromium and the data set
-(python -m recsys data get ml-1m).
+The script starts the app and opens a link to a list of films in Chromium. Two actions are clicks that change the
+predictions. Their time ends with the last change in the page. "switch page" ends when the predictions are shown,
+"search" when the results are shown. "first paint" is the time from opening the link to the first predictions.
+
+The script needs playwright, chromium and the data set (python -m recsys data get ml-1m).
 """
 
 import argparse
@@ -31,18 +33,18 @@ READY = "document.querySelector('[data-test-script-state=notRunning]') && docume
 # if the script of the page has ended and nothing has changed for 120 ms.
 CLICK = """button => new Promise((done, fail) => {
   const text = () => [...document.querySelectorAll('.st-key-picks b')].map(b => b.innerText).join('|');
-  const before = text(), start = performance.now();
-  let last = before, changed = 0;
-  const look = () => {
+  const oldText = text(), start = performance.now();
+  let lastText = oldText, changeTime = 0;
+  const check = () => {
     const now = performance.now();
-    if (text() !== last) { last = text(); changed = now; }
-    const idle = document.querySelector('[data-test-script-state=notRunning]');
+    if (text() !== lastText) { lastText = text(); changeTime = now; }
+    const isIdle = document.querySelector('[data-test-script-state=notRunning]');
     if (now - start > 20000) fail(new Error('the predictions did not change'));
-    else if (changed && last !== before && idle && now - changed > 120) done(changed - start);
-    else requestAnimationFrame(look);
+    else if (lastText !== oldText && isIdle && now - changeTime > 120) done(changeTime - start);
+    else requestAnimationFrame(check);
   };
   button.click();
-  requestAnimationFrame(look);
+  requestAnimationFrame(check);
 })"""
 
 
@@ -101,9 +103,9 @@ def main(argv: Sequence[str] | None = None) -> None:
     with served_app() as app:
         results = measure(f"{app.address}/?data={options.data}&s={films}", options)
     description = machine.describe()
-    for name, times in results.items():
-        verdict = Target("p95", P95_TARGETS_MS[name]).verdict(times["p95"])
-        print(f"{name:16} p50 {times['p50']:5.0f} ms, p95 {times['p95']:5.0f} ms, target {verdict}")
+    for name, percentiles in results.items():
+        verdict = Target("p95", P95_TARGETS_MS[name]).verdict(percentiles["p95"])
+        print(f"{name:16} p50 {percentiles['p50']:5.0f} ms, p95 {percentiles['p95']:5.0f} ms, target {verdict}")
     print(machine.format_description(description))
     write_json(options.json, {"machine": description, "data": options.data, "times": options.times, "ms": results})
 
@@ -121,16 +123,19 @@ def measure(link: str, options: argparse.Namespace) -> dict[str, dict[str, float
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS.split())
         open_page(browser, link).close()  # loads models and fills caches
-        times: dict[str, list[float]] = {"first paint": []}  # the server is warm, the browser cache is empty
+        milliseconds: dict[str, list[float]] = {"first paint": []}  # the server is warm, the browser cache is empty
         for _ in range(max(3, options.times // 5)):
             start = time.perf_counter()
             open_page(browser, link).close()
-            times["first paint"].append(1000 * (time.perf_counter() - start))
+            milliseconds["first paint"].append(1000 * (time.perf_counter() - start))
         page = open_page(browser, link)
-        times |= {name: [actions[name](page, turn) for turn in range(options.times)] for name in options.only}
+        for name in options.only:
+            milliseconds[name] = [actions[name](page, turn) for turn in range(options.times)]
         browser.close()
-    percentiles = (50, 95)
-    return {name: {f"p{p}": round(float(np.percentile(ms, p))) for p in percentiles} for name, ms in times.items()}
+    return {
+        name: {f"p{percent}": round(float(np.percentile(values, percent))) for percent in (50, 95)}
+        for name, values in milliseconds.items()
+    }
 
 
 def open_page(browser: Any, link: str) -> Any:

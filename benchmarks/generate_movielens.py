@@ -46,8 +46,8 @@ in the layout of ML-20M (https://grouplens.org/datasets/movielens/20m/), to meas
 
 
 @dataclass(frozen=True)
-class Size:
-    """The size of the generated data; the defaults are those of ML-20M."""
+class GeneratorOptions:
+    """The sizes of the generated data, by default those of ML-20M, and the seed."""
 
     users: int = 138_493
     films: int = 26_744
@@ -72,33 +72,33 @@ class Size:
 class World:
     """Films with popularities and themes, and users with history lengths."""
 
-    def __init__(self, size: Size) -> None:
-        self.size, self.rng = size, np.random.default_rng(size.seed)
-        max_id = max(MAX_MOVIE_ID, size.films)
-        self.movie_ids = np.sort(self.rng.choice(max_id, size.films, replace=False)) + 1  # (F,) from 1 to `max_id`
-        self.popularity = np.minimum(self.rng.lognormal(sigma=POPULARITY_SIGMA, size=size.films), MAX_POPULARITY)
-        self.themes = np.arange(size.films) % N_THEMES  # (F,)
+    def __init__(self, options: GeneratorOptions) -> None:
+        self.options, self.rng = options, np.random.default_rng(options.seed)
+        max_id = max(MAX_MOVIE_ID, options.films)
+        self.movie_ids = np.sort(self.rng.choice(max_id, options.films, replace=False)) + 1  # (F,) from 1 to `max_id`
+        self.popularity = np.minimum(self.rng.lognormal(sigma=POPULARITY_SIGMA, size=options.films), MAX_POPULARITY)
+        self.themes = np.arange(options.films) % N_THEMES  # (F,)
         self.lengths = self._lengths()
 
     def _lengths(self) -> np.ndarray:
-        """Return the number of ratings of each user (U,). The sum is exactly `size.ratings`."""
-        size = self.size
-        tail = self.rng.lognormal(sigma=LENGTH_SIGMA, size=size.users)
-        excess = tail * (size.ratings - MIN_LENGTH * size.users) / tail.sum()
-        lengths = np.minimum(MIN_LENGTH + excess.astype(np.int64), size.max_length)
-        while n_missing := size.ratings - lengths.sum():  # above 0, because lengths were rounded down and limited
-            growing_users = self.rng.permutation(np.flatnonzero(lengths < size.max_length))[:n_missing]
+        """Return the number of ratings of each user (U,). The sum is exactly `options.ratings`."""
+        options = self.options
+        tail = self.rng.lognormal(sigma=LENGTH_SIGMA, size=options.users)
+        excess = tail * (options.ratings - MIN_LENGTH * options.users) / tail.sum()
+        lengths = np.minimum(MIN_LENGTH + excess.astype(np.int64), options.max_length)
+        while n_missing := options.ratings - lengths.sum():  # above 0, because lengths were rounded down and limited
+            growing_users = self.rng.permutation(np.flatnonzero(lengths < options.max_length))[:n_missing]
             lengths[growing_users] += 1
         return lengths
 
     def history(self, user: int) -> np.ndarray:
         """Return the films of a user in the order of watching, without repeats, sampled by popularity."""
         # each user watches some films in turn, so that each film gets MIN_FILM_RATINGS ratings
-        n_fixed = math.ceil(MIN_FILM_RATINGS * self.size.films / self.size.users)
-        fixed = (user * n_fixed + np.arange(n_fixed)) % self.size.films
+        n_fixed = math.ceil(MIN_FILM_RATINGS * self.options.films / self.options.users)
+        fixed = (user * n_fixed + np.arange(n_fixed)) % self.options.films
         # The films with the smallest exponential variables, whose rates are the popularities, are a weighted sample
         # without replacement (Efraimidis and Spirakis, Information Processing Letters 97(5), 2006).
-        keys = self.rng.standard_exponential(self.size.films, np.float32) / self.popularity
+        keys = self.rng.standard_exponential(self.options.films, np.float32) / self.popularity
         keys[fixed] = 0
         length = self.lengths[user]
         films = np.argpartition(keys, length)[:length]
@@ -117,8 +117,8 @@ class World:
 
     def ratings(self) -> Iterator[pd.DataFrame]:
         """Yield the ratings of a batch of users, sorted by user, then film, as in ML-20M."""
-        for start in range(0, self.size.users, BATCH_USERS):
-            users = range(start, min(start + BATCH_USERS, self.size.users))
+        for start in range(0, self.options.users, BATCH_USERS):
+            users = range(start, min(start + BATCH_USERS, self.options.users))
             film = np.concatenate([self.history(user) for user in users])
             table = pd.DataFrame({"userId": np.repeat(users, self.lengths[users]) + 1})
             table["movieId"] = self.movie_ids[film]
@@ -130,7 +130,7 @@ class World:
 
     def tables(self) -> dict[str, pd.DataFrame]:
         """Return the film table, empty links, and a tag for a tenth of the films."""
-        years = 1950 + self.rng.integers(65, size=self.size.films)
+        years = 1950 + self.rng.integers(65, size=self.options.films)
         titles = [f"Generated Film {movie} ({year})" for movie, year in zip(self.movie_ids, years, strict=True)]
         # the two digits of 10 to 59 choose the genres of a theme
         genres = [f"{GENRES[theme % 10]}|{GENRES[theme // 10 % 10]}" for theme in self.themes + 10]
@@ -143,9 +143,9 @@ class World:
         }
 
 
-def write(size: Size, path: Path) -> None:
-    """Write the archive and replace `path` in one step. The same size and seed give the same bytes."""
-    world = World(size)
+def write(options: GeneratorOptions, path: Path) -> None:
+    """Write the archive and replace `path` in one step. The same options give the same bytes."""
+    world = World(options)
     part = path.with_name(f"{path.name}.part")
     with zipfile.ZipFile(part, "w") as archive:
         ratings = archive.open(_member("ratings.csv"), "w", force_zip64=True)
@@ -154,7 +154,7 @@ def write(size: Size, path: Path) -> None:
                 table.to_csv(text, index=False, header=number == 0)
         for name, table in world.tables().items():
             archive.writestr(_member(f"{name}.csv"), table.to_csv(index=False))
-        archive.writestr(_member("README.txt"), README.format(**vars(size)))
+        archive.writestr(_member("README.txt"), README.format(**vars(options)))
     part.replace(path)
 
 
@@ -169,11 +169,11 @@ def main() -> None:
     """Write the archive that the command line describes."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     for name in ("users", "films", "ratings", "seed"):
-        parser.add_argument(f"--{name}", type=int, default=getattr(Size, name))
+        parser.add_argument(f"--{name}", type=int, default=getattr(GeneratorOptions, name))
     parser.add_argument("--out", type=Path, default=Path("ml-20m-generated.zip"), metavar="FILE.zip")
     options = parser.parse_args()
     start = time.perf_counter()
-    write(Size(options.users, options.films, options.ratings, options.seed), options.out)
+    write(GeneratorOptions(options.users, options.films, options.ratings, options.seed), options.out)
     megabytes = options.out.stat().st_size / 1e6
     print(f"{options.out}: {options.ratings:,} ratings, {megabytes:.0f} MB, {time.perf_counter() - start:.0f} s")
 

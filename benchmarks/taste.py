@@ -4,9 +4,9 @@
     python -m benchmarks.taste pool sasrec-memory --json benchmarks/taste.json
 
 A group is a language or region, a genre (sometimes of one period), a series or studio, or a director. Each group has
-N_VISITORS visitors with GIVEN random films of the group. The share of a visitor is the number of recommended films that
-belong to the group, divided by the highest possible number: ten, or fewer if the group has fewer other films. `mean` is
-the mean of all groups, `worst_third` the mean of the third of the groups with the lowest shares.
+N_VISITORS visitors with HISTORY_LENGTH random films of the group. The share of a visitor is the number of recommended
+films that belong to the group, divided by the highest possible number: ten, or fewer if the group has fewer other
+films. `mean` is the mean of all groups, `worst_third` the mean of the third of the groups with the lowest shares.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -23,8 +23,8 @@ from recsys.errors import exit_on_error
 from recsys.models.base import Model
 from recsys.serving import predictor
 
-GIVEN = 5  # films that a visitor gives
-LIST_LENGTH = 10  # recommendations that are counted
+HISTORY_LENGTH = 5  # films of a visitor
+N_RECOMMENDATIONS = 10  # per visitor
 N_VISITORS = 12  # of each group
 MIN_FILMS = 8  # of a group
 
@@ -32,7 +32,7 @@ IsMember = Callable[[Film, set[str], str], bool]  # film, its genres, its langua
 
 
 def in_language(*codes: str, animated: bool = False) -> IsMember:
-    """Return a rule for films of some languages, either animated or not."""
+    """Return a rule for films of some languages. Only animated films belong to the group, or only other films."""
     return lambda film, genres, language: language in codes and ("Animation" in genres) == animated
 
 
@@ -126,7 +126,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments = parser(__doc__)
     arguments.add_argument("recommenders", nargs="*", help="names; default: the default recommender")
     arguments.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
-    arguments.add_argument("--seed", type=int, default=0, help="of the drawn lists")
+    arguments.add_argument("--seed", type=int, default=0, help="of the random histories")
     options = arguments.parse_args(argv)
     dataset = datasets.ensure(options.dataset)
     splitting = datasets.serving_split(dataset.name)
@@ -138,7 +138,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         values = np.sort(list(shares.values()))
         rows[name] = {"mean": values.mean(), "worst_third": values[: max(1, len(values) // 3)].mean()} | shares
         print(f"{name:20s} mean {rows[name]['mean']:.3f}  worst third {rows[name]['worst_third']:.3f}", flush=True)
-    settings = {"dataset": dataset.name, "seed": options.seed, "given": GIVEN, "lists_per_group": N_VISITORS}
+    settings = {"dataset": dataset.name, "seed": options.seed, "given": HISTORY_LENGTH, "lists_per_group": N_VISITORS}
     figures = {
         "machine": machine.describe(),
         "films": {group: len(items) for group, items in groups.items()},
@@ -162,13 +162,15 @@ def items_of_groups(dataset: Dataset) -> dict[str, np.ndarray]:
 def share_of(model: Model, items: np.ndarray, dataset: Dataset, seed: int) -> float:
     """Return the mean share of the visitors of a group, given the items (n,) of the group."""
     rng = np.random.default_rng(seed)
-    histories = [rng.choice(items, GIVEN, replace=False) for _ in range(N_VISITORS)]
+    histories = [rng.choice(items, HISTORY_LENGTH, replace=False) for _ in range(N_VISITORS)]
     scores = model.score(Queries(histories))[:, : dataset.n_items]
     shares = []
     for row, history in zip(scores, histories, strict=True):
         row[history] = -np.inf
-        recommended = np.argpartition(-row, LIST_LENGTH)[:LIST_LENGTH]
-        shares.append(np.isin(recommended, items).sum() / min(LIST_LENGTH, len(items) - GIVEN))
+        recommended = np.argpartition(-row, N_RECOMMENDATIONS)[:N_RECOMMENDATIONS]
+        max_matches = min(N_RECOMMENDATIONS, len(items) - HISTORY_LENGTH)
+        shares.append(np.isin(recommended, items).sum() / max_matches)
+
     return float(np.mean(shares))
 
 

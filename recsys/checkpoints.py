@@ -49,16 +49,16 @@ class CheckpointMeta(BaseModel):
     variant: str  # name of the recommender
     config: dict[str, Any]
     n_items: int
-    films: str  # fingerprint of the list of items
+    films_fingerprint: str = Field(alias="films")  # of the list of items
     split: dict[str, Any]  # `Split.description`
     seed: int
-    fingerprint: str | None = None  # of the interactions: users, items and their order
-    details: str | None = None  # `Dataset.full_fingerprint`, if the model reads times or ratings
-    texts: str | None = None  # fingerprint of the texts of items, if the model reads them
+    fingerprint: str | None = None  # `Dataset.fingerprint`: of the histories
+    full_fingerprint: str | None = Field(None, alias="details")  # of the data set, if the model reads times or ratings
+    texts_fingerprint: str | None = Field(None, alias="texts")  # of the texts of items, if the model reads them
     notes: dict[str, Any] = {}  # `TrainingSummary.notes`
     members: dict[str, str] = {}  # member of a mixture → version of its checkpoint
     added_dataset: str = Field("", alias="also")  # second data set that the model was trained on
-    tuned: bool = False  # whether the model was fitted on first use, with its preset
+    is_fitted_on_first_use: bool = Field(False, alias="tuned")  # then with its preset
 
 
 def save(
@@ -69,7 +69,7 @@ def save(
     notes: dict[str, Any] | None = None,
     splitting: Splitting = LEAVE_ONE_OUT,
     members: dict[str, str] | None = None,
-    tuned: bool = False,
+    is_fitted_on_first_use: bool = False,
 ) -> Path:
     """Write the checkpoint of a model fitted to the training part of a data set, and return its folder.
 
@@ -85,11 +85,11 @@ def save(
         "films": dataset.catalog.fingerprint,
         "seed": seed,
         "notes": notes or {},
-        **_training_fingerprints(model, dataset, splitting),
+        **_training_data_fields(model, dataset, splitting),
     }
     if members is None:
         members = member_versions(model, dataset.name, seed, splitting)
-    optional = {"also": model.added_dataset, "members": members, "tuned": tuned}
+    optional = {"also": model.added_dataset, "members": members, "tuned": is_fitted_on_first_use}
     meta |= {name: value for name, value in optional.items() if value}
     _write(folder, meta, {WEIGHTS: model.state()})
     return folder
@@ -103,20 +103,23 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, r
     error.
     """
     meta, payloads = _read(folder)
-    variant, name = meta.variant, dataset.name
-    command = training_command(variant, name, splitting.protocol, meta.seed)
-    if meta.films != dataset.catalog.fingerprint:
+    variant, dataset_name = meta.variant, dataset.name
+    command = training_command(variant, dataset_name, splitting.protocol, meta.seed)
+    if meta.films_fingerprint != dataset.catalog.fingerprint:
         text = "{folder} was trained on {n_trained} films that are not the same as the {n_items} films of {name}"
-        raise StoreError(text, command, folder=folder, n_trained=meta.n_items, n_items=dataset.n_items, name=name)
+        sizes = {"n_trained": meta.n_items, "n_items": dataset.n_items}
+        raise StoreError(text, command, folder=folder, name=dataset_name, **sizes)
     if meta.split.get("name") != splitting.name:
-        raise StoreError("{folder} was trained on a different part of {name}", command, folder=folder, name=name)
+        text = "{folder} was trained on a different part of {name}"
+        raise StoreError(text, command, folder=folder, name=dataset_name)
     model = _build(folder, meta, payloads, command)
-    fingerprints = _training_fingerprints(model, dataset, splitting)
-    if any(getattr(meta, field) != fingerprint for field, fingerprint in fingerprints.items()):
+    stored_fields = meta.model_dump(by_alias=True)
+    current_fields = _training_data_fields(model, dataset, splitting)
+    if any(stored_fields[key] != value for key, value in current_fields.items()):
         if reject_stale or not model.needs_training:
             text = "the data of {name} changed after {variant} was trained, so it is not measured"
-            raise StoreError(text, command, name=name, variant=variant)
-        change = f"the data of {name} changed after {variant} was trained"
+            raise StoreError(text, command, name=dataset_name, variant=variant)
+        change = f"the data of {dataset_name} changed after {variant} was trained"
         warnings.warn(f"{change}, so it fits less well; to train it again: {command}", stacklevel=3)
     versions = attach_members(model, dataset, meta.seed, splitting=splitting, reject_stale=reject_stale)
     if versions != meta.members:
@@ -139,11 +142,11 @@ def load_or_fit(
     folder = find(variant, dataset.name, seed, splitting)
     if registry.get(variant).needs_training:
         if folder is None:
-            name: str | Message = dataset.name
+            data: str | Message = dataset.name
             if splitting != LEAVE_ONE_OUT:
-                name = Message("{dataset} with the split “{splitting}”", dataset=dataset.name, splitting=splitting.name)
+                data = Message("{dataset} with the split “{splitting}”", dataset=dataset.name, splitting=splitting.name)
             command = training_command(variant, dataset.name, splitting.protocol, seed)
-            raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=name)
+            raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=data)
         return load(folder, dataset, splitting, reject_stale)
     if folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant):
         if model := _load_if_current(folder, dataset, splitting, reject_stale):
@@ -152,8 +155,8 @@ def load_or_fit(
     folder = folder or paths.checkpoint(dataset.name, splitting.name, variant, seed or 0)
     with storage.locked(folder):  # other threads and processes wait for this fit
         model = _load_if_current(folder, dataset, splitting, reject_stale)
-        fit_seed = int(folder.name.removeprefix("seed-"))  # without a seed, `find` has chosen it
-        return model or _fit(variant, dataset, fit_seed, report, splitting, reject_stale)
+        fit_seed = paths.checkpoint_seed(folder)  # `find` may have chosen it
+        return model or _fit(variant, dataset, fit_seed or 0, report, splitting, reject_stale)
 
 
 def seeds(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[int]:
@@ -200,16 +203,15 @@ def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = L
 
 def all_checkpoints_version(dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
     """Return a text that changes when any checkpoint of a data set is written or deleted."""
-    # with the name "", these are the folders of all recommenders
-    shipped = paths.shipped_checkpoint(dataset_name, splitting.name, "")
-    trained = paths.checkpoint(dataset_name, splitting.name, "", 0).parent
+    trained = paths.checkpoints(paths.home(), dataset_name, splitting.name)
+    shipped = paths.checkpoints(paths.ASSETS, dataset_name, splitting.name)
     return storage.version(*sorted(trained.glob(f"*/seed-*/{META}")), *sorted(shipped.glob(f"*/{META}")))
 
 
-def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
+def recommenders_to_train(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[str]:
     """Return the recommenders that must be trained before `load_or_fit` can return this one: its members, or itself."""
     _, members = _stored_and_current_versions(variant, dataset_name, splitting)
-    missing = [name for name, version in members.items() if not version]
+    missing = [member for member, version in members.items() if not version]
     if find(variant, dataset_name, splitting=splitting) is None:
         missing.append(variant)
     return [name for name in missing if registry.get(name).needs_training]
@@ -218,18 +220,23 @@ def untrained_members(variant: str, dataset_name: str, splitting: Splitting = LE
 def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
     """Return whether `load_or_fit` has nothing to fit, neither this recommender nor its members."""
     _, members = _stored_and_current_versions(variant, dataset_name, splitting)
-    names = [variant, *members]
-    return all(has_fit(name, dataset_name, splitting) for name in names)
+    return all(has_fit(name, dataset_name, splitting) for name in (variant, *members))
 
 
 def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
     """Return whether a checkpoint has the current members and, if it was fitted on first use, the current preset.
 
-    The members themselves may still have to be fitted.
+    The members themselves may still have to be fitted. A damaged meta.json of a model that needs training counts as a
+    checkpoint, because `load_or_fit` raises an error and does not fit the model again. The weights are not read.
     """
     folder = find(variant, dataset_name, splitting=splitting)
-    if folder is None or _preset_changed(folder, dataset_name):
+    if folder is None:
         return False
+    if not registry.get(variant).needs_training:
+        try:
+            _check_settings(folder, dataset_name)
+        except StoreError:
+            return False
     stored, current = _stored_and_current_versions(variant, dataset_name, splitting)
     return stored == current
 
@@ -249,12 +256,12 @@ def attach_members(
     itself.
     """
     members = {}
-    for name in model.members:
-        if registry.get(name).members(dataset.name):
+    for member in model.members:
+        if registry.get(member).members(dataset.name):
             text = "{title} cannot combine {name}, which is a mixture; use its members instead"
-            raise StoreError(text, title=Message(model.title), name=name)
-        member_seed = seed if splitting.is_seeded or find(name, dataset.name, seed, splitting) else None
-        members[name] = load_or_fit(name, dataset, member_seed, report, splitting, reject_stale)
+            raise StoreError(text, title=Message(model.title), name=member)
+        member_seed = seed if splitting.is_seeded or find(member, dataset.name, seed, splitting) else None
+        members[member] = load_or_fit(member, dataset, member_seed, report, splitting, reject_stale)
     if members:
         model.set_members(members)
     return member_versions(model, dataset.name, seed, splitting)
@@ -262,7 +269,7 @@ def attach_members(
 
 def member_versions(model: Model, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, str]:
     """Return the current version of each member of a model, "" for a member that must be trained."""
-    return {name: _member_version(name, dataset_name, seed, splitting) for name in model.members}
+    return {member: _member_version(member, dataset_name, seed, splitting) for member in model.members}
 
 
 def read_meta(folder: Path) -> CheckpointMeta:
@@ -330,19 +337,19 @@ def training_command(
     return recsys_command("train", variant, "--dataset", dataset_name, *options)
 
 
-def _training_fingerprints(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
-    """Return the fields of `CheckpointMeta` about the data that the model is fitted to."""
+def _training_data_fields(model: Model, dataset: Dataset, splitting: Splitting) -> dict[str, Any]:
+    """Return the fields of meta.json about the data that the model is fitted to."""
     split = splitting(dataset)
-    fingerprints: dict[str, Any] = {"split": split.description, "fingerprint": dataset.fingerprint}
+    fields_of_data: dict[str, Any] = {"split": split.description, "fingerprint": dataset.fingerprint}
     if model.uses_times_or_ratings or splitting.reads_times:
-        fingerprints["details"] = dataset.full_fingerprint
+        fields_of_data["details"] = dataset.full_fingerprint
     if model.uses_item_texts:
         read_texts = texts_with_credits if model.uses_credits else film_texts
         texts = read_texts(split.train.catalog)
         if model.uses_field_vectors:
             texts = [*texts, fields.fingerprint(dataset.name)]
-        fingerprints["texts"] = texts_fingerprint(texts)
-    return fingerprints
+        fields_of_data["texts"] = texts_fingerprint(texts)
+    return fields_of_data
 
 
 def _stored_and_current_versions(
@@ -359,27 +366,30 @@ def _stored_and_current_versions(
             meta = read_meta(folder)
             if meta.members:
                 stored, seed = meta.members, meta.seed
-    return stored, {name: _member_version(name, dataset_name, seed, splitting) for name in stored}
+    return stored, {member: _member_version(member, dataset_name, seed, splitting) for member in stored}
 
 
-def _member_version(name: str, dataset_name: str, seed: int, splitting: Splitting) -> str:
-    """Return the version of a member, "" if it must be trained. The version of a trained member differs between fits.
+def _member_version(member: str, dataset_name: str, seed: int, splitting: Splitting) -> str:
+    """Return the version of a member, "" if it must be trained.
 
-    A member that is fitted on first use depends only on its preset, the data and its feature vectors. Its version is a
-    hash of the preset and `fields.fingerprint`, which is the same on all machines, even before the first fit. So a
-    shipped mixture is valid at once. If the command `train` fitted the member, perhaps with other settings, its version
-    differs between fits too.
+    There are three kinds of members:
+
+    - A member that needs training: the version is the hash of meta.json.
+    - A member that is or will be fitted on first use: the version is a hash of its preset and of the sentence vectors
+      that it reads. This hash is the same on all machines, even before the fit, so a shipped mixture is valid at once.
+    - A member that needs no training, but was fitted by the command `train`, perhaps with other settings: the version
+      is the hash of meta.json.
     """
-    recommender, folder = registry.get(name), find(name, dataset_name, seed, splitting)
+    recommender, folder = registry.get(member), find(member, dataset_name, seed, splitting)
     if folder is None and not splitting.is_seeded:
-        folder = find(name, dataset_name, splitting=splitting)
+        folder = find(member, dataset_name, splitting=splitting)
     if recommender.needs_training:
         return _meta_hash(folder)
     uses_preset = folder is None  # the fit on first use will use it
     if folder:
         with suppress(StoreError):  # a damaged checkpoint counts as fitted by `train`
-            uses_preset = read_meta(folder).tuned
-    settings = {"variant": name, "config": to_document(recommender.preset(dataset_name))}
+            uses_preset = read_meta(folder).is_fitted_on_first_use
+    settings = {"variant": member, "config": to_document(recommender.preset(dataset_name))}
     if recommender.model().uses_field_vectors:
         settings["fields"] = fields.fingerprint(dataset_name)
     return storage.sha256(json.dumps(settings, sort_keys=True).encode()) if uses_preset else _meta_hash(folder)
@@ -417,22 +427,28 @@ def _load_if_current(folder: Path, dataset: Dataset, splitting: Splitting, rejec
     if not (folder / META).exists():
         return None
     try:
-        if _preset_changed(folder, dataset.name):
-            raise StoreError("the settings of {variant} have changed since", variant=read_meta(folder).variant)
+        _check_settings(folder, dataset.name)
         return load(folder, dataset, splitting, reject_stale)
     except StoreError as error:
-        warnings.warn(f"fitting again, because the kept fit cannot be used: {error.message}", stacklevel=3)
+        warnings.warn(f"fitting again, because the stored model cannot be used: {error.message}", stacklevel=3)
         return None
 
 
-def _preset_changed(folder: Path, dataset_name: str) -> bool:
-    """Return whether a model was fitted on first use with an older preset. False for a damaged checkpoint."""
-    with suppress(StoreError, LookupError, ValueError):
-        meta = read_meta(folder)
+def _check_settings(folder: Path, dataset_name: str) -> None:
+    """Raise StoreError if a model that needs no training must be fitted again, because of its meta.json.
+
+    Either the file is damaged, or it has settings of another version, or the model was fitted on first use with another
+    preset than the current one.
+    """
+    meta = read_meta(folder)
+    try:
         recommender = registry.get(meta.variant)
         config: Any = recommender.read_config(meta.config)
-        return meta.tuned and config != recommender.preset(dataset_name)
-    return False
+        is_current = config == recommender.preset(dataset_name) or not meta.is_fitted_on_first_use
+    except (LookupError, ValueError, RecsysError):  # settings of another version
+        is_current = False
+    if not is_current:
+        raise StoreError("the settings of {variant} have changed since it was fitted", variant=meta.variant)
 
 
 def _fit(
@@ -444,7 +460,7 @@ def _fit(
     members = attach_members(model, dataset, seed, report, splitting, reject_stale)
     model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
     try:
-        save(variant, model, dataset, seed, splitting=splitting, members=members, tuned=True)
+        save(variant, model, dataset, seed, splitting=splitting, members=members, is_fitted_on_first_use=True)
     except StoreError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model
@@ -490,8 +506,7 @@ def _read_errors(folder: Path) -> Iterator[None]:
         if folder.is_relative_to(paths.ASSETS):
             command = restore_command(folder.parent)  # with the counts that checkpoints share
         else:
-            dataset, splitting, variant, name = folder.parts[-4:]  # see `paths.checkpoint`
-            protocol = SPLITTINGS.get(splitting, LEAVE_ONE_OUT).protocol
-            seed = name.removeprefix("seed-")
-            command = training_command(variant, dataset, protocol, int(seed) if seed.isdecimal() else None)
+            dataset_name, splitting_name, variant, _ = folder.parts[-4:]  # see `paths.checkpoint`
+            protocol = SPLITTINGS.get(splitting_name, LEAVE_ONE_OUT).protocol
+            command = training_command(variant, dataset_name, protocol, paths.checkpoint_seed(folder))
         raise StoreError(message, command) from error

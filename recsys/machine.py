@@ -1,4 +1,4 @@
-"""Hardware, versions and free memory of this machine, as they are stored with a measurement."""
+"""Description of this machine for measurements, its free memory, and a process that ends with its parent."""
 
 import contextlib
 import ctypes

@@ -58,21 +58,31 @@ def encoder() -> Path:
     return home() / "encoder" / "all-MiniLM-L6-v2"
 
 
+def checkpoints(root: Path, dataset: str, splitting: str) -> Path:
+    """Return the folder of the checkpoints of all recommenders."""
+    return root / "checkpoints" / dataset / splitting
+
+
 def checkpoint(dataset: str, splitting: str, variant: str, seed: int) -> Path:
     """Return the folder of a checkpoint in the home folder."""
-    return home() / "checkpoints" / dataset / splitting / variant / f"seed-{seed}"
+    return checkpoints(home(), dataset, splitting) / variant / f"seed-{seed}"
 
 
 def shipped_checkpoint(dataset: str, splitting: str, variant: str) -> Path:
     """Return the folder of a shipped checkpoint."""
-    return ASSETS / "checkpoints" / dataset / splitting / variant
+    return checkpoints(ASSETS, dataset, splitting) / variant
+
+
+def checkpoint_seed(folder: Path) -> int | None:
+    """Return the seed in the name of the folder of a checkpoint, or None if the name has another form."""
+    number = folder.name.removeprefix("seed-")
+    return int(number) if number.isdecimal() else None
 
 
 def seeds(dataset: str, splitting: str, variant: str) -> list[int]:
     """Return the seeds with a folder in the home folder, ascending. Some may have no checkpoint yet."""
     folders = checkpoint(dataset, splitting, variant, 0).parent.glob("seed-*")
-    numbers = [path.name.removeprefix("seed-") for path in folders]
-    return sorted(int(number) for number in numbers if number.isdecimal())
+    return sorted(seed for folder in folders if (seed := checkpoint_seed(folder)) is not None)
 
 
 def vectors(kind: str, dataset: str, texts_hash: str) -> Path:

@@ -2,7 +2,7 @@
 
 An event is a dictionary of JSON values. {"stage", "done", "total"} counts work in one of STAGES. {"stage": "note",
 "text"} is a message. {"stage": "wait"} is repeated while the work waits. {"stage": "keep"} is the last event of a
-download. An epoch of a training is {"epoch", "epochs", "loss", …}.
+download: the data set is now stored. An epoch of a training is {"epoch", "epochs", "loss", …}.
 
 A callback that raises Cancelled stops the work. Then no result is written.
 """
@@ -120,9 +120,10 @@ def _is_incomplete(text: bytes) -> bool:
 
 
 class Terminal:
-    """A progress callback that shows a bar on stderr, in a `with` block, whose end removes the bar.
+    """A progress callback that shows a bar on stderr. At the end of a `with` block, the bar is closed.
 
-    If stderr is not a terminal, it prints a line per stage, but none for "rank", whose text is only a title.
+    If stderr is not a terminal, a line per stage is printed instead. Stage "rank" has no line, because its text is only
+    a title. A line per epoch of a training is printed to stdout.
     """
 
     def __init__(self, title: str = "") -> None:
@@ -148,7 +149,7 @@ class Terminal:
             self._update_bar(event)
 
     def close(self) -> None:
-        """Remove the bar."""
+        """Remove the bar. A bar of a download stays visible."""
         if self._bar is not None:
             self._bar.close()
         self._text, self._bar = "", None

@@ -120,8 +120,8 @@ def test_where_each_seed_has_an_order_of_its_own_no_other_will_do():
     assert error.value.command.endswith("--protocol untied --seed 4")
     shutil.rmtree(train(seed=0, splitting=UNTIED))
     train(seed=4, splitting=UNTIED)
-    assert checkpoints.untrained_members("trained", "cycle", UNTIED) == []
-    assert checkpoints.untrained_members("mixed", "cycle", UNTIED) == ["trained"]
+    assert checkpoints.recommenders_to_train("trained", "cycle", UNTIED) == []
+    assert checkpoints.recommenders_to_train("mixed", "cycle", UNTIED) == ["trained"]
 
 
 @pytest.mark.parametrize("name", ["nested", "itself"])
@@ -133,13 +133,17 @@ def test_mixtures_of_mixtures_are_refused(name):
 
 def test_what_is_lacking_and_whether_all_is_there_is_known_without_loading(fits):
     assert (
-        checkpoints.untrained_members("mixed", "cycle")
-        == checkpoints.untrained_members("trained", "cycle")
+        checkpoints.recommenders_to_train("mixed", "cycle")
+        == checkpoints.recommenders_to_train("trained", "cycle")
         == ["trained"]
     )
-    assert checkpoints.untrained_members("counts", "cycle") == []
+    assert checkpoints.recommenders_to_train("counts", "cycle") == []
     train()
-    assert checkpoints.untrained_members("mixed", "cycle") == checkpoints.untrained_members("trained", "cycle") == []
+    assert (
+        checkpoints.recommenders_to_train("mixed", "cycle")
+        == checkpoints.recommenders_to_train("trained", "cycle")
+        == []
+    )
     assert checkpoints.is_available("trained", "cycle")
     assert not checkpoints.is_available("mixed", "cycle")
     checkpoints.load_or_fit("mixed", WORLD)
@@ -147,7 +151,7 @@ def test_what_is_lacking_and_whether_all_is_there_is_known_without_loading(fits)
     folder = train(power=2.0)
     assert not checkpoints.is_available("mixed", "cycle")
     shutil.rmtree(folder)
-    assert checkpoints.untrained_members("mixed", "cycle") == ["trained"]
+    assert checkpoints.recommenders_to_train("mixed", "cycle") == ["trained"]
 
 
 def test_what_is_lacking_follows_the_members_that_it_was_fitted_with(monkeypatch):
@@ -156,7 +160,7 @@ def test_what_is_lacking_follows_the_members_that_it_was_fitted_with(monkeypatch
     split = leave_one_out(WORLD)
     model.fit(split.train, split.valid, checkpoints.RunOptions())
     checkpoints.save("mixed", model, WORLD, 0)
-    assert checkpoints.untrained_members("mixed", "cycle") == []
+    assert checkpoints.recommenders_to_train("mixed", "cycle") == []
     assert checkpoints.is_available("mixed", "cycle")
     assert ready_without_warning().members == ("counts",)
 
@@ -165,7 +169,7 @@ def test_a_damaged_fit_lacks_what_a_new_one_would():
     train()
     checkpoints.load_or_fit("mixed", WORLD)
     (checkpoints.find("mixed", "cycle") / checkpoints.META).write_bytes(b"{}")
-    assert checkpoints.untrained_members("mixed", "cycle") == []
+    assert checkpoints.recommenders_to_train("mixed", "cycle") == []
     assert not checkpoints.is_available("mixed", "cycle")
     with pytest.warns(UserWarning, match="fitting again"):
         assert checkpoints.load_or_fit("mixed", WORLD)

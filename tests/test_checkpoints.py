@@ -450,6 +450,30 @@ def test_a_damaged_kept_fit_is_done_again():
     assert checkpoints.load(folder, WORLD)
 
 
+@pytest.mark.parametrize("damage", ["half of the file", "a setting that no longer exists"])
+def test_a_fit_with_a_meta_file_that_cannot_be_used_is_not_ready(damage):
+    checkpoints.load_or_fit("counts", WORLD)
+    meta = checkpoints.find("counts", "cycle") / checkpoints.META
+    if damage == "half of the file":
+        meta.write_bytes(meta.read_bytes()[:200])
+    else:
+        document, payloads = storage.read_payloads(meta)
+        config = document["config"] | {"size": 7}
+        storage.write_document(meta, document | {"config": config}, {checkpoints.WEIGHTS: payloads[0]})
+    assert not checkpoints.has_fit("counts", "cycle")
+    assert not checkpoints.is_available("counts", "cycle")
+    with pytest.warns(UserWarning, match="fitting again"):
+        checkpoints.load_or_fit("counts", WORLD)
+    assert checkpoints.is_available("counts", "cycle")
+
+
+def test_a_damaged_meta_file_of_a_model_that_needs_training_is_reported_and_not_fitted_again():
+    (save("trained") / checkpoints.META).write_bytes(b"{}")
+    assert checkpoints.is_available("trained", "cycle")
+    with pytest.raises(checkpoints.StoreError):
+        checkpoints.load_or_fit("trained", WORLD)
+
+
 def tuned_to(monkeypatch, power):
     """From now on the model has other tuned settings."""
     monkeypatch.setitem(presets.PRESETS, "counts", {"cycle": {"power": power}})
@@ -460,7 +484,7 @@ def test_a_fit_of_first_use_is_done_again_when_its_settings_have_been_tuned_anew
     assert checkpoints.is_available("counts", "cycle")
     tuned_to(monkeypatch, 0.5)
     assert not checkpoints.is_available("counts", "cycle")
-    with pytest.warns(UserWarning, match="fitting again.*the settings of counts have changed since"):
+    with pytest.warns(UserWarning, match="fitting again.*the settings of counts have changed since it was fitted"):
         assert checkpoints.load_or_fit("counts", WORLD).config.power == 0.5
     assert checkpoints.is_available("counts", "cycle")
     checkpoints.load_or_fit("counts", WORLD)

@@ -4,11 +4,13 @@
     python -m benchmarks.peers.recbole FOLDER sasrec|bert4rec    a quality task
 
 By default, RecBole makes a row of every prefix of a history. Files named in `benchmark_filename` are used row by row,
-so a row can have a whole history. BERT4Rec gets whole histories. SASRec has a loss at the last item only, so it gets
-the rows of RecBole. Sequences are padded on the right. Item 0 is padding, and the item after the last is the mask.
+so a row can have a whole history. BERT4Rec gets a row per history. SASRec has a loss at the last item of a row only, so
+it gets a row per prefix. Sequences are padded on the right. Item 0 is padding, and the item after the last is the mask.
 
 The learning rates of a quality task are the best of RecBole's own search on MovieLens 1M (benchmark/hyper/sequential).
 All other settings are its defaults, with a cross-entropy over all items.
+
+Shapes: I items, M masked items, D dimensions.
 """
 
 import time
@@ -95,28 +97,30 @@ def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
     n_interactions = int(batches._dataset.inter_feat["item_length"].sum())
     if (len(batches._dataset), n_interactions) != (len(task.train), task.n_interactions):
         raise ValueError(f"RecBole has not used the whole sequences: {n_interactions} items, not {task.n_interactions}")
-    internal = data.token2id("item_id", [str(item) for item in range(task.n_items)])  # (I,) item → item of RecBole
-    external = np.argsort(internal)  # item i + 1 of RecBole is item external[i]
+    token_of_item = data.token2id(
+        "item_id", [str(item) for item in range(task.n_items)]
+    )  # (I,) tokens of RecBole, from 1
+    item_of_token = np.argsort(token_of_item)  # (I,) entry t is the item of token t + 1
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:
         tokens = np.zeros((len(sequences), settings.length), np.int64)
         for row, items in zip(tokens, sequences, strict=True):
-            row[: len(items)] = np.where(items == MASK, model.mask_token, internal[items])
+            row[: len(items)] = np.where(items == MASK, model.mask_token, token_of_item[items])
         token_tensor = torch.from_numpy(tokens)
         with torch.inference_mode():
             states = model.eval()(token_tensor)[token_tensor == model.mask_token]  # (M, D)
             logits = states @ model.item_embedding.weight[: model.n_items].T + model.output_bias
-        return logits[:, internal].numpy()
+        return logits[:, token_of_item].numpy()
 
     def request() -> list[int]:
-        history = internal[task.query]
+        history = token_of_item[task.query]
         tokens = np.zeros((1, settings.length), np.int64)
         tokens[0, : len(history)] = history
         query = Interaction({"item_id_list": torch.from_numpy(tokens), "item_length": torch.tensor([len(history)])})
         with torch.inference_mode():
             scores = model.full_sort_predict(query)[0]
             scores[0] = scores[torch.from_numpy(history)] = -torch.inf  # excludes padding and the history
-            return external[scores.topk(K).indices.numpy() - 1].tolist()
+            return item_of_token[scores.topk(K).indices.numpy() - 1].tolist()
 
     torch.set_num_threads(1)
     return speed_result(task, seconds, fit_seconds, score, request, "recbole")
@@ -135,21 +139,21 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
     config = configure(MODELS[name], folder / "recbole", limits.seed, limits.threads, file_settings | model_settings)
     data, batches, model, trainer = prepare(config)
     trained_items = np.unique(np.concatenate(task.train))
-    internal = np.full(task.n_items, -1)  # item → item of RecBole, -1: not trained
-    internal[trained_items] = data.token2id("item_id", [str(item) for item in trained_items])
+    token_of_item = np.full(task.n_items, -1)  # (I,) tokens of RecBole, -1: not trained
+    token_of_item[trained_items] = data.token2id("item_id", [str(item) for item in trained_items])
 
     def score(histories: list[np.ndarray]) -> np.ndarray:
         tokens = np.zeros((len(histories), width), np.int64)
         lengths = np.zeros(len(histories), np.int64)
         for row, items in enumerate(histories):
-            history = internal[items]
+            history = token_of_item[items]
             history = history[history >= 0][-width:]
             tokens[row, : len(history)], lengths[row] = history, len(history)
         query = Interaction({"item_id_list": torch.from_numpy(tokens), "item_length": torch.from_numpy(lengths)})
         with torch.inference_mode():
             logits = model.eval().full_sort_predict(query).numpy()
         scores = np.full((len(histories), task.n_items), UNTRAINED_SCORE, np.float32)
-        scores[:, trained_items] = logits[:, internal[trained_items]]
+        scores[:, trained_items] = logits[:, token_of_item[trained_items]]
         return scores
 
     training = TimedTraining(task, score, lambda: model)
@@ -159,12 +163,14 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
         trainer.optimizer.zero_grad()
         model.calculate_loss(batch).backward()
         trainer.optimizer.step()
-        if training.batch_done(len(batch)):
+        training.count_batch(len(batch))
+        if training.is_over:
             break
+
     size_keys = ("hidden_size", "inner_size", "n_layers", "n_heads")
     keys = (*model_settings, *size_keys, "hidden_dropout_prob", "attn_dropout_prob", "loss_type")
-    settings = {key: config[key] for key in keys}
-    return training.result(f"recbole {name}", len(batches._dataset), settings, folder)
+    reported_settings = {key: config[key] for key in keys}
+    return training.result(f"recbole {name}", len(batches._dataset), reported_settings, folder)
 
 
 def write_histories(task: QualityTask, folder: Path) -> None:

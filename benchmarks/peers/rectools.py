@@ -66,9 +66,10 @@ class BatchCounter(Callback):
 
     def on_train_batch_end(self, trainer: Trainer, module: torch.nn.Module, outputs: object, batch: dict, *_) -> None:
         """Report the size of the batch."""
-        if BatchCounter.training.batch_done(len(batch["x"])):
+        BatchCounter.training.count_batch(len(batch["x"]))
+        if BatchCounter.training.is_over:
             trainer.should_stop = True
-        module.train()  # `batch_done` may have validated in eval mode
+        module.train()  # `count_batch` may have validated in eval mode
 
 
 def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
@@ -97,15 +98,15 @@ def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
     if len(preparator.train_dataset.interactions.df) != task.n_interactions:
         raise ValueError("RecTools has not trained on all interactions")
     mask = int(preparator.extra_token_ids["MASK"])
-    internal = preparator.item_id_map.convert_to_internal(np.arange(task.n_items))  # (I,) item → token of RecTools
+    token_of_item = preparator.item_id_map.convert_to_internal(np.arange(task.n_items))  # (I,) tokens of RecTools
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:
         tokens = np.zeros((len(sequences), settings.length), np.int64)
         for row, items in zip(tokens, sequences, strict=True):
-            row[-len(items) :] = np.where(items == MASK, mask, internal[items])
+            row[-len(items) :] = np.where(items == MASK, mask, token_of_item[items])
         token_tensor = torch.from_numpy(tokens)
         with torch.inference_mode():
-            return model.torch_model.eval()({"x": token_tensor})[token_tensor == mask][:, internal].numpy()
+            return model.torch_model.eval()({"x": token_tensor})[token_tensor == mask][:, token_of_item].numpy()
 
     single_user = as_dataset(task.train, [task.query_row])  # the fastest way to ask RecTools for one user
 
@@ -138,12 +139,12 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
         preparator = model.data_preparator
         # without items that only users with a single item have
         items_in_model = preparator.get_known_item_ids().astype(np.int64)
-        internal = np.full(task.n_items, -1)  # item → token of RecTools, -1: not in the model
-        internal[items_in_model] = preparator.item_id_map.convert_to_internal(items_in_model)
+        token_of_item = np.full(task.n_items, -1)  # (I,) tokens of RecTools, -1: not in the model
+        token_of_item[items_in_model] = preparator.item_id_map.convert_to_internal(items_in_model)
         width = QUALITY_SETTINGS["session_max_len"]
         tokens = np.zeros((len(histories), width), np.int64)
         for row, items in zip(tokens, histories, strict=True):
-            history = internal[items]
+            history = token_of_item[items]
             history = history[history >= 0]
             if name == "bert4rec":
                 history = np.append(history, preparator.extra_token_ids["MASK"])
@@ -151,7 +152,7 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
         with torch.inference_mode():
             logits = network().eval()({"x": torch.from_numpy(tokens)})[:, -1].numpy()
         scores = np.full((len(histories), task.n_items), UNTRAINED_SCORE, np.float32)
-        scores[:, items_in_model] = logits[:, internal[items_in_model]]
+        scores[:, items_in_model] = logits[:, token_of_item[items_in_model]]
         return scores
 
     training = BatchCounter.training = TimedTraining(task, score, network)

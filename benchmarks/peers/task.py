@@ -210,16 +210,20 @@ class TimedTraining:
         """Start the clock."""
         self._start = time.process_time()
 
-    def batch_done(self, sequences: int) -> bool:
-        """Count a batch and validate when it is due. Return whether the training is over."""
-        self.sequences += sequences
+    @property
+    def is_over(self) -> bool:
+        """Whether all validations are done."""
+        return len(self.validations) >= self.task.limits.validations
+
+    def count_batch(self, n_sequences: int) -> None:
+        """Count a batch of training, and validate if it is due."""
+        self.sequences += n_sequences
         seconds = self.seconds + time.process_time() - self._start
         interval = 60 * self.task.limits.minutes / self.task.limits.validations
         if seconds >= (len(self.validations) + 1) * interval:
             self.seconds = seconds
             self._validate()
             self.start()
-        return len(self.validations) >= self.task.limits.validations
 
     def result(self, name: str, sequences_per_epoch: int, settings: dict[str, Any], folder: Path) -> dict[str, Any]:
         """Rank the test items with the best weights, write the ranks (B,) to the folder, and describe the training."""

@@ -71,7 +71,7 @@ def show(dataset: Dataset) -> None:
 def show_size(size: Size) -> None:
     """Show the number of people, films and ratings, the density, and the period of the ratings."""
     with st.container(horizontal=True, gap="large", key="library_size"):
-        st.metric(_("People"), count(size.people), width="content")
+        st.metric(_("People"), count(size.users), width="content")
         st.metric(_("Films"), count(size.films), width="content")
         st.metric(_("Ratings"), count(size.ratings), width="content")
         help_text = _("Share of all person–film pairs that have a rating. Most pairs have none.")

@@ -47,7 +47,7 @@ def dataset_size(name: str) -> DatasetSize:
     published = datasets.SETS.get(name)
     if published is None or prepared.fingerprint(name):
         return _computed_size(name)
-    return DatasetSize(published.people, published.films, *published.years)
+    return DatasetSize(published.users, published.films, *published.years)
 
 
 @cache.cached_for_dataset(max_entries=32)

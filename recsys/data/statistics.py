@@ -28,7 +28,7 @@ MAX_MONTHLY_SECONDS = 5 * 365 * 86_400  # ratings over a longer time are counted
 class Size(NamedTuple):
     """Counts of a data set."""
 
-    people: int  # users
+    users: int
     films: int  # used for training
     n_infrequent: int  # films with too few ratings for training
     ratings: int  # events, also without rating values
@@ -38,7 +38,7 @@ class Size(NamedTuple):
     @property
     def density(self) -> float:
         """Share of all (user, film) pairs that were rated."""
-        return self.ratings / (self.people * self.films)
+        return self.ratings / (self.users * self.films)
 
 
 def size(dataset: Dataset) -> Size:

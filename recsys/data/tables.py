@@ -70,7 +70,7 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
     data = _decompress(name, data)
     try:
         if data[:4] == b"PAR1":
-            return _typed_table(name, _parquet(name, data))
+            return _table_from_frame(name, _parquet(name, data))
         if data[:2] == b"PK":
             raise DataError("{name} is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV", name=name)
         text, guessed = decode_text(data)
@@ -83,7 +83,7 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
                 name=name,
             )
         if text.lstrip()[:1] in "{[":
-            return _typed_table(name, pd.DataFrame(_records(name, text), dtype=object))
+            return _table_from_frame(name, pd.DataFrame(_records(name, text), dtype=object))
         layout = _layout(_sample(text))
         if layout == "sequences":
             return Table(name, _sequences(text), has_header=False, encoding_guessed=guessed)
@@ -169,14 +169,14 @@ def _delimited(name: str, text: str, separator: str) -> Table:
     return Table(name, rows, True, multiline_rows=multiline_rows)
 
 
-def _check_size(name: str, rows: int, width: int, max_cells: int) -> None:
+def _check_size(name: str, n_rows: int, n_columns: int, max_cells: int) -> None:
     """Raise DataError for more than MAX_COLUMNS columns, or for more than `max_cells` cells."""
-    if width > MAX_COLUMNS:
+    if n_columns > MAX_COLUMNS:
         text = "{name} has {width:,} columns; choose a file with a column for each of person, item and time"
-        raise DataError(text, name=name, width=width)
-    if rows * width > max_cells:
+        raise DataError(text, name=name, width=n_columns)
+    if n_rows * n_columns > max_cells:
         text = "{name} has {width:,} columns that are empty in most rows; remove the columns that are not needed"
-        raise DataError(text, name=name, width=width)
+        raise DataError(text, name=name, width=n_columns)
 
 
 def _parquet(name: str, data: bytes) -> pd.DataFrame:
@@ -198,7 +198,10 @@ def _parquet(name: str, data: bytes) -> pd.DataFrame:
 
 
 def _flatten(table: Any) -> Any:
-    """Replace structs by their fields if a field has a usual name, alone ("user") or with the struct ("user.id")."""
+    """Replace a struct by its fields if one of them has a name that `columns.is_usual` accepts.
+
+    The name is that of the field, such as "user", or the names of struct and field joined by a dot, such as "user.id".
+    """
     import pyarrow as pa
 
     for position, field in enumerate(table.schema):
@@ -216,8 +219,8 @@ def _flatten(table: Any) -> Any:
     return table
 
 
-def _typed_table(name: str, frame: pd.DataFrame) -> Table:
-    """Return a frame with column names and values of any type as a table of text."""
+def _table_from_frame(name: str, frame: pd.DataFrame) -> Table:
+    """Convert a frame, whose values have any type, to a table of text."""
     column_names = _distinct(map(str, frame))
     cells = {column: _as_text(frame.iloc[:, position]) for position, column in enumerate(column_names)}
     return Table(name, pd.DataFrame(cells), True)

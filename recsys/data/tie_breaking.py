@@ -81,9 +81,11 @@ def user_time_order(user: np.ndarray, timestamp: np.ndarray) -> np.ndarray:
 
     One combined key sorts 20 million rows six times as fast as np.lexsort.
     """
-    start = int(timestamp.min(initial=0))
-    span = int(timestamp.max(initial=0)) - start + 1
-    if int(user.max(initial=0)) * span >= 1 << 62:  # the key could exceed int64
+    if len(timestamp) == 0:
+        return np.empty(0, np.int64)
+    start = int(timestamp.min())
+    span = int(timestamp.max()) - start + 1
+    if int(user.max()) * span >= 1 << 62:  # the key could exceed int64
         return np.lexsort((timestamp, user))
     key = user.astype(np.int64) * span
     key += timestamp - start

@@ -31,10 +31,10 @@ from recsys.ranking.metrics import ndcg, target_ranks, user_values
 RULE_RECOMMENDERS = ("popular", "markov")  # recommenders whose scores are combined with the scores of `OrderRule`
 RULE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)  # of the scores of `OrderRule`
 BATCH_SIZE = 256  # queries
-MIN_SCORE = 1e-6  # added to a score before its logarithm, because the score can be 0
+LOG_EPSILON = 1e-6  # added to a score before its logarithm, because the score can be 0
 TABLE_SIZES = [2**bits for bits in range(3, 17)]  # numbers of buckets that a hash table may have
 MAX_DESCENDING_SHARE = 0.01  # of the tied pairs, if the file has an order
-DISTANCE_BINS = 40  # of a histogram of distances, -1 to 1
+SHIFT_BINS = 40  # of a histogram of shifts, -1 to 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,7 +46,7 @@ class FileOrder:
     user_table: np.ndarray  # (U,) hash table of each user, a row of `positions`
     table_sizes: np.ndarray  # (K,) number of positions in each hash table
 
-    def distances(self, user: np.ndarray, item: np.ndarray, following: np.ndarray) -> np.ndarray:
+    def shifts(self, user: np.ndarray, item: np.ndarray, following: np.ndarray) -> np.ndarray:
         """Return the position of `following` minus the position of `item`, (N,) from -1 to 1."""
         table = self.user_table[user]
         return self.positions[table, following] - self.positions[table, item]
@@ -60,7 +60,7 @@ class ConsecutivePairs:
     item: np.ndarray  # (N,) the first film
     following: np.ndarray  # (N,) the second film
     is_tied: np.ndarray  # (N,) bool: the two films are tied with each other
-    is_untied: np.ndarray  # (N,) bool: neither film is tied with any film, so timestamps give their order
+    are_both_untied: np.ndarray  # (N,) bool: neither film is tied with any film, so timestamps give their order
 
     @classmethod
     def from_dataset(cls, dataset: Dataset, without_rating: float | None = None) -> "ConsecutivePairs":
@@ -74,13 +74,13 @@ class ConsecutivePairs:
         is_tied_event[:-1] |= is_tied_pair
         is_counted = np.ones(len(time), bool) if without_rating is None else events.rating != without_rating
         row = np.flatnonzero(is_same_user & is_counted[1:] & is_counted[:-1])
-        is_untied = ~is_tied_event[row] & ~is_tied_event[row + 1]
-        return cls(user[row], item[row], item[row + 1], is_tied_pair[row], is_untied)
+        are_both_untied = ~is_tied_event[row] & ~is_tied_event[row + 1]
+        return cls(user[row], item[row], item[row + 1], is_tied_pair[row], are_both_untied)
 
     @property
     def masks(self) -> dict[str, np.ndarray]:
-        """The masks `is_tied` and `is_untied` by their names in documents."""
-        return {"same second": self.is_tied, "alone": self.is_untied}
+        """The masks by their names in documents. "alone" means that both films are untied."""
+        return {"same second": self.is_tied, "alone": self.are_both_untied}
 
 
 def perl_hash(key: str) -> int:
@@ -125,7 +125,7 @@ def fit_table_sizes(hashes: np.ndarray, pairs: ConsecutivePairs, n_users: int) -
 
 def descending_shares(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, float]:
     """Return the share of pairs in descending order, for each of `pairs.masks`."""
-    is_descending = order.distances(pairs.user, pairs.item, pairs.following) < 0
+    is_descending = order.shifts(pairs.user, pairs.item, pairs.following) < 0
     return {name: float(is_descending[mask].mean()) if mask.any() else 0.0 for name, mask in pairs.masks.items()}
 
 
@@ -140,18 +140,18 @@ def detect(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder | None:
 
 @dataclass(frozen=True, eq=False)
 class OrderRule:
-    """A predictor of the next film that uses only the distance between the last and the next film in the file order."""
+    """A predictor of the next film that uses only the shift from the last to the next film in the file order."""
 
     order: FileOrder
-    log_ratio: np.ndarray  # (DISTANCE_BINS,) log(frequency among the next films / frequency among random films)
+    log_ratio: np.ndarray  # (SHIFT_BINS,) log(frequency among the next films / frequency among random films)
 
     @classmethod
     def learn(cls, order: FileOrder, train: Dataset) -> "OrderRule":
         """Compare the pairs of a training part with the same pairs after shuffling their second films."""
         pairs = ConsecutivePairs.from_dataset(train)
         shuffled = np.random.default_rng(0).permutation(pairs.following)
-        distances = [order.distances(pairs.user, pairs.item, following) for following in (pairs.following, shuffled)]
-        counts, random_counts = (_bin_counts(distance) + 1.0 for distance in distances)  # + 1, so that no count is 0
+        shifts = [order.shifts(pairs.user, pairs.item, following) for following in (pairs.following, shuffled)]
+        counts, random_counts = (_bin_counts(shift) + 1.0 for shift in shifts)  # + 1, so that no count is 0
         return cls(order, np.log(counts / random_counts))
 
     def score(self, queries: Queries) -> np.ndarray:
@@ -163,25 +163,25 @@ class OrderRule:
         return self.log_ratio[_bins(positions - last_positions)]
 
 
-def _bins(distance: np.ndarray) -> np.ndarray:
-    """Return the bin, 0 to DISTANCE_BINS - 1, of distances from -1 to 1."""
-    return np.clip(((distance + 1) / 2 * DISTANCE_BINS).astype(np.int64), 0, DISTANCE_BINS - 1)
+def _bins(shifts: np.ndarray) -> np.ndarray:
+    """Return the bin, 0 to SHIFT_BINS - 1, of each shift from -1 to 1."""
+    return np.clip(((shifts + 1) / 2 * SHIFT_BINS).astype(np.int64), 0, SHIFT_BINS - 1)
 
 
-def _bin_counts(distance: np.ndarray) -> np.ndarray:
-    """Return the number of distances in each bin, (DISTANCE_BINS,)."""
-    return np.bincount(_bins(distance), minlength=DISTANCE_BINS)
+def _bin_counts(shifts: np.ndarray) -> np.ndarray:
+    """Return the number of shifts in each bin, (SHIFT_BINS,)."""
+    return np.bincount(_bins(shifts), minlength=SHIFT_BINS)
 
 
 def histogram(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, list[float]]:
-    """Return the share of pairs in each bin of the distance, for each of `pairs.masks`."""
-    distances = order.distances(pairs.user, pairs.item, pairs.following)
-    counts = {name: _bin_counts(distances[mask]) for name, mask in pairs.masks.items()}
+    """Return the share of pairs in each bin of the shift, for each of `pairs.masks`."""
+    shifts = order.shifts(pairs.user, pairs.item, pairs.following)
+    counts = {name: _bin_counts(shifts[mask]) for name, mask in pairs.masks.items()}
     return {name: (numbers / max(1, numbers.sum())).round(5).tolist() for name, numbers in counts.items()}
 
 
-def tied_targets(dataset: Dataset, leave_one_out_test: HeldOut) -> np.ndarray:
-    """Return whether the target, the last film of its user, is tied with the film before, (B,) bool."""
+def is_target_tied(dataset: Dataset, leave_one_out_test: HeldOut) -> np.ndarray:
+    """Return whether the target, the last film of its user, is tied with the film before it, (B,) bool."""
     users = leave_one_out_test.queries.users
     assert users is not None, "held-out queries have users"
     last_rows = dataset.offsets[1:][users] - 1
@@ -194,9 +194,9 @@ def measure(
 ) -> dict[str, Any]:
     """Measure the file order of a data set, and return the document.
 
-    Pairs in which a film has the rating `without_rating` are not counted in "pairs", "lower" and "distances". In some
-    copies of MovieLens 1M, the events with one value of the rating lack their original times. Raises DataError if tied
-    events are already in random order.
+    "lower" are the `descending_shares`, and "distances" the `histogram` of the shifts. Pairs in which a film has the
+    rating `without_rating` are not counted in them, nor in "pairs". In some copies of MovieLens 1M, the events with one
+    value of the rating lack their original times. Raises DataError if tied events are already in random order.
     """
     if dataset.ties == "drawn":  # in random order
         text = "{name}: films rated in the same second are already in random order; choose another data set"
@@ -260,7 +260,7 @@ def _tie_shares(dataset: Dataset, pairs: ConsecutivePairs) -> dict[str, Any]:
     by_year = pd.Series(pairs.is_tied).groupby(np.asarray(pd.to_datetime(pair_times, unit="s").year))
     return {
         "share": round(float(pairs.is_tied.mean()), 5),
-        "targets": round(float(tied_targets(dataset, FULL.split(dataset).test).mean()), 5),
+        "targets": round(float(is_target_tied(dataset, FULL.split(dataset).test).mean()), 5),
         "people_quantiles": {str(q): round(float(np.percentile(by_user, q)), 4) for q in (10, 50, 90)},
         "years": [
             {"year": int(year), "pairs": int(size), "share": round(float(mean), 4)}
@@ -270,7 +270,10 @@ def _tie_shares(dataset: Dataset, pairs: ConsecutivePairs) -> dict[str, Any]:
 
 
 def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list[dict[str, Any]]:
-    """Return test NDCG@10 of RULE_RECOMMENDERS, alone and with `OrderRule` at the weight that is best in validation."""
+    """Return test NDCG@10 of RULE_RECOMMENDERS, without `OrderRule` ("alone") and with it ("with the order").
+
+    "weight" is the weight of its scores that is best in validation.
+    """
     rows = []
     for protocol in (FULL, UNTIED_FULL):
         split = protocol.split(dataset)
@@ -280,8 +283,8 @@ def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list
             valid_ranks = _ranks_with_rule(model, rule, split.valid, RULE_WEIGHTS)
             weight = RULE_WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid_ranks]))]
             test_ranks = _ranks_with_rule(model, rule, split.test, (0.0, weight))
-            alone, with_rule = (round(ndcg(ranks, 10), 5) for ranks in test_ranks)
-            measured = {"alone": alone, "with the order": with_rule, "weight": weight}
+            without_rule, with_rule = (round(ndcg(ranks, 10), 5) for ranks in test_ranks)
+            measured = {"alone": without_rule, "with the order": with_rule, "weight": weight}
             rows.append({"title": model.title, "protocol": protocol.name, **measured})
     return rows
 
@@ -292,7 +295,7 @@ def _ranks_with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: 
     for start in range(0, len(held_out), BATCH_SIZE):
         rows = slice(start, start + BATCH_SIZE)
         queries, targets = held_out.queries[rows], held_out.targets[rows]
-        scores = np.log(model.score(queries).astype(np.float64) + MIN_SCORE)
+        scores = np.log(model.score(queries).astype(np.float64) + LOG_EPSILON)
         rule_scores = rule.score(queries)
         for number, weight in enumerate(weights):
             ranks[number, rows] = target_ranks(scores + weight * rule_scores, targets, queries.histories)
@@ -305,7 +308,7 @@ def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
     "full tied" is the mean over the users whose target is tied with the film before it, "full other" over all others.
     "untied tied" and "untied other" are the same under the other protocol.
     """
-    tied = tied_targets(dataset, FULL.split(dataset).test)
+    is_tied = is_target_tied(dataset, FULL.split(dataset).test)
     rows = []
     for document in results.documents(dataset.name, UNTIED_FULL.name):
         row = {name: document[name] for name in ("variant", "title", "family")} | {"seeds": len(document["seeds"])}
@@ -313,7 +316,7 @@ def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
             for protocol in (FULL.name, UNTIED_FULL.name):
                 ranks = results.ranks(dataset.name, protocol, document["variant"])  # (S, B)
                 ndcgs = user_values(ranks, "ndcg@10").mean(0)  # (B,)
-                groups = {"": ndcgs, " tied": ndcgs[tied], " other": ndcgs[~tied]}
+                groups = {"": ndcgs, " tied": ndcgs[is_tied], " other": ndcgs[~is_tied]}
                 for group, values in groups.items():
                     if len(values):
                         row[f"{protocol}{group}"] = round(float(values.mean()), 5)

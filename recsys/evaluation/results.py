@@ -1,8 +1,8 @@
 """Stored results of evaluations, with ranks (S seeds, B users), in a board `results/<data set>/<protocol>.json`.
 
 A result in the home folder is preferred to the shipped result. If the data set is on this machine, results with
-another fingerprint are not used. `documents` leaves out results of other users, which cannot be compared. This module
-loads neither torch nor Streamlit.
+another fingerprint are not used. `documents` leaves out results that were measured on other users, because they cannot
+be compared. This module loads neither torch nor Streamlit.
 """
 
 import json
@@ -50,7 +50,7 @@ class Result(TypedDict):
     protocol: dict[str, Any]  # its name and rules
     fingerprint: str  # `Dataset.fingerprint`: of the histories
     data_sha256: NotRequired[str]  # `Dataset.full_fingerprint`: of the histories, times and ratings
-    details: NotRequired[str]  # `Details.fingerprint`: of the film details, if the model uses credits
+    details: NotRequired[str]  # `Details.fingerprint`, if the model uses credits; unlike "details" of a checkpoint
     also: NotRequired[str]  # another data set that the model was trained on
     config: dict[str, Any]
     users: int
@@ -69,13 +69,13 @@ _RESULT = TypeAdapter(Result)
 
 def write(document: dict[str, Any], all_ranks: np.ndarray) -> None:
     """Write a result and its ranks (S, B) to the home folder. After a ResultError the old result is intact."""
-    home_board, _ = _boards(document["dataset"], document["protocol"]["name"])
+    home_board, _ = _migrate_and_get_boards(document["dataset"], document["protocol"]["name"])
     _update(home_board, document["variant"], document, all_ranks)
 
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:
     """Copy a result from the home folder into assets/, and return the board."""
-    home_board, shipped_board = _boards(dataset, protocol)
+    home_board, shipped_board = _migrate_and_get_boards(dataset, protocol)
     variant_ranks = boards.read_ranks(home_board, [variant])[variant]
     _update(shipped_board, variant, _read(home_board)[variant], variant_ranks)
     return shipped_board
@@ -111,7 +111,7 @@ def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
 
 def is_in_home(dataset: str, protocol: str, variant: str) -> bool:
     """Return whether a result is in the home folder. Raises ResultError if the board is damaged."""
-    home_board, _ = _boards(dataset, protocol)
+    home_board, _ = _migrate_and_get_boards(dataset, protocol)
     return variant in _read(home_board)
 
 
@@ -141,7 +141,7 @@ def available() -> list[tuple[str, str]]:
 
 def version(dataset: str, protocol: str) -> str:
     """Return a text that changes when the data set or one of its results under the protocol changes."""
-    return f"{prepared.fingerprint(dataset)}/{storage.version(*_boards(dataset, protocol))}"
+    return f"{prepared.fingerprint(dataset)}/{storage.version(*_migrate_and_get_boards(dataset, protocol))}"
 
 
 def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> list[dict[str, Any]]:
@@ -199,9 +199,9 @@ def training_log(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OU
 def population_key(document: dict[str, Any]) -> str:
     """Return a text that identifies the evaluated users: data fingerprint, number of users, rules of the protocol.
 
-    The wording of rules may change between versions, so rules that are texts are left out. Only the existence of the
-    rule REPEATS counts, because older versions had another rule for repeated targets, and that of OTHER_SCALE_RULE,
-    because older versions had no such rule.
+    The wording of rules may change between versions, so rules that are texts are left out. Older versions had another
+    rule for repeated targets, and no rule for other rating scales. So the existence of the rules REPEATS and
+    OTHER_SCALE_RULE counts.
     """
     rules = document["protocol"]
     settings = {name: rule for name, rule in rules.items() if not isinstance(rule, str)}
@@ -212,10 +212,10 @@ def population_key(document: dict[str, Any]) -> str:
     return json.dumps([document["fingerprint"], document["users"], settings], sort_keys=True)
 
 
-def _boards(dataset: str, protocol: str) -> tuple[Path, Path]:
-    """Return the board in the home folder and the shipped board.
+def _migrate_and_get_boards(dataset: str, protocol: str) -> tuple[Path, Path]:
+    """Move results of an older version of the program, if any, into the board in the home folder.
 
-    If the home folder has results of an older version of the program, they are moved into the board first.
+    Return this board and the shipped board.
     """
     home_board, shipped_board = (paths.results(root, dataset, protocol) for root in (paths.home(), paths.ASSETS))
     older_folder = home_board.with_suffix("")
@@ -253,7 +253,7 @@ def _move_into_board(folder: Path, board: Path) -> None:
 def _read_boards(dataset: str, protocol: str) -> tuple[dict[Path, dict[str, Document]], list[ResultError]]:
     """Return the documents by board and recommender, the home folder first, and the errors of damaged boards."""
     documents_by_board, failures = {}, []
-    for board in _boards(dataset, protocol):
+    for board in _migrate_and_get_boards(dataset, protocol):
         try:
             documents_by_board[board] = _read(board)
         except ResultError as error:

@@ -28,25 +28,35 @@ COLUMNS = ["variant", "other", "metric", "users", "difference", "low", "high", "
 def pairwise_tests(
     dataset: str, protocol: str, metric: str = "ndcg@10", warn: results.WarningCallback = errors.warn
 ) -> pd.DataFrame:
-    """Compare all pairs of recommenders of a leaderboard, a row per pair.
+    """Compare all pairs of recommenders of a leaderboard.
 
     All p values are corrected together, so a pair has the same outcome on every page. If each seed has another split,
     only seed 0 is compared, because the other seeds have other held-out items. `warn` is called with an error for each
-    skipped result. The columns are COLUMNS. In a row, `variant` is worse than `other`. `difference` is the
-    metric of `variant` minus the metric of `other`, averaged over users. `low` and `high` are its 95 % bootstrap
-    interval. `p` is of the randomisation test, and `p_holm` is corrected. `differs`: the difference is significant.
+    skipped result.
+
+    Returns:
+        A row per pair, with the columns COLUMNS:
+
+        - variant, other: the worse and the better recommender
+        - metric: the argument
+        - users: number of users
+        - difference: metric of `variant` minus metric of `other`, averaged over users
+        - low, high: 95 % bootstrap interval of the difference
+        - p: p value of the randomisation test
+        - p_holm: p value with Holm's correction
+        - differs: whether the difference is significant
     """
-    user_values: dict[str, np.ndarray] = {}  # (B,) by recommender, averaged over seeds
+    values_by_recommender: dict[str, np.ndarray] = {}  # (B,), averaged over seeds
     for variant in (document["variant"] for document in results.documents(dataset, protocol, warn)):
         try:
             ranks = results.comparable_ranks(dataset, protocol, variant)
-            user_values[variant] = metrics.user_values(ranks, metric).mean(0)
+            values_by_recommender[variant] = metrics.user_values(ranks, metric).mean(0)
         except results.ResultError as error:
             warn(error)
-    if len(user_values) < 2:
+    if len(values_by_recommender) < 2:
         return pd.DataFrame(columns=COLUMNS)
-    names = sorted(user_values, key=lambda variant: -user_values[variant].mean())
-    table = np.stack([user_values[variant] for variant in names], 1)  # (B, V), the best recommender first
+    names = sorted(values_by_recommender, key=lambda variant: -values_by_recommender[variant].mean())
+    table = np.stack([values_by_recommender[variant] for variant in names], 1)  # (B, V), the best recommender first
     better, worse = np.triu_indices(len(names), 1)  # (P,) column numbers
     pairs, means = np.stack([worse, better], 1), table.mean(0)
     low, high = bootstrap_differences(table, pairs)
@@ -71,11 +81,11 @@ def against_best(tests: pd.DataFrame) -> pd.DataFrame:
 def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
     """Return the row of `pairwise_tests` of two recommenders, with a positive difference if `variant` is better.
 
-    Raises ResultError if there is no such row, because `pairwise_tests` skipped a result.
+    Raises ResultError if there is no such row, because a result is missing or `pairwise_tests` skipped it.
     """
     is_pair = tests[["variant", "other"]].isin([variant, other]).all(axis=1)
     if not is_pair.any():
-        text = "{variant} and {other} cannot be compared, because they were measured on different people"
+        text = "{variant} and {other} cannot be compared, because one of them has no usable result"
         raise results.ResultError(text, variant=variant, other=other)
     row = tests[is_pair].iloc[0].copy()
     if row["variant"] == other:

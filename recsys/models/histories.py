@@ -29,14 +29,17 @@ def distinct_items(histories: Sequence[np.ndarray], n_items: int) -> tuple[np.nd
 
 
 def history_matrix(
-    histories: Sequence[np.ndarray], n_items: int, ratings: Sequence[np.ndarray] | None = None, unrated: float = 1.0
+    histories: Sequence[np.ndarray],
+    n_items: int,
+    ratings: Sequence[np.ndarray] | None = None,
+    unrated_value: float = 1.0,
 ) -> sparse.csr_array:
-    """Return the rating of each item of each history, or `unrated` for an item without one, (B, I) float32.
+    """Return the rating of each item of each history, (B, I) float32, or `unrated_value` for an item without a rating.
 
-    `ratings` are the ratings of the items of each history, NaN for none. Of a repeated item, the last one counts.
+    `ratings` are the ratings of the items of each history, NaN for none. The last rating of a repeated item counts.
     """
     row, item, age = distinct_items(histories, n_items)
-    values = np.full(len(item), unrated, np.float32)
+    values = np.full(len(item), unrated_value, np.float32)
     if ratings is not None:
         ends = np.cumsum([len(history) for history in histories], dtype=np.int64)
         event = ends[row] - 1 - age  # (N,), last occurrence of each pair
@@ -47,9 +50,9 @@ def history_matrix(
 
 
 def rating_matrix(dataset: Dataset) -> sparse.csr_array:
-    """Return all ratings, (users, I) float32: NaN for a watched item without one, the last one of a repeated item."""
+    """Return all ratings, (users, I) float32. A watched item without a rating has the value NaN."""
     ratings = np.split(np.asarray(dataset.interactions.rating), dataset.offsets[1:-1])
-    return history_matrix(dataset.histories, dataset.n_items, ratings, unrated=np.nan)
+    return history_matrix(dataset.histories, dataset.n_items, ratings, unrated_value=np.nan)
 
 
 def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: float = np.inf) -> sparse.csr_array:
@@ -70,10 +73,10 @@ def profile_weights(histories: Sequence[np.ndarray], n_items: int, half_life: fl
 def transition_counts(
     groups: np.ndarray, items: np.ndarray, n_items: int, distance: int, weight: float = 1.0, dtype: type = np.float32
 ) -> sparse.csr_array:
-    """Return the sum of `weight` over the times that item j came exactly `distance` positions after item i, (I, I).
+    """Return `weight` times the number of pairs of events in which item j follows item i, (I, I).
 
-    Both events have the same group: the user or session of each event, (E,). Events of a group are adjacent, oldest
-    first. `items` (E,) are the items of the events.
+    A pair has events of the same group, exactly `distance` positions apart, at least one. `groups` (E,) are the users
+    or sessions of the events, and `items` (E,) their items. Events of a group are adjacent, oldest first.
     """
     earlier = np.flatnonzero(groups[distance:] == groups[:-distance])
     weights: np.ndarray = np.full(len(earlier), weight, dtype)

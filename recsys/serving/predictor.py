@@ -157,7 +157,7 @@ def training_command(name: str, dataset_name: str) -> str:
 
 def missing_models(name: str, dataset_name: str) -> list[str]:
     """Return the names of recommenders that must be trained before `load`: the recommender itself, or its members."""
-    return checkpoints.untrained_members(name, dataset_name, serving_split(dataset_name))
+    return checkpoints.recommenders_to_train(name, dataset_name, serving_split(dataset_name))
 
 
 def _checkpoint_version(name: str, dataset_name: str) -> str:

@@ -1,6 +1,6 @@
 """The tags of the films of a catalogue: a matrix of films and tags, an index by word stem, and sentence vectors.
 
-The themes of films count as tags that were given often.
+A theme of a film counts as a tag of this film with the strength THEME_STRENGTH.
 
 Shapes: I films, W distinct tags.
 """
@@ -68,24 +68,24 @@ class TagTable:
     Attributes:
         texts: The W distinct tags and themes in alphabetical order. Elsewhere, a tag is its index in this list.
         n_films: The number of films that have each tag or theme, (W,).
-        n_films_by_users: The number of films to which users gave each tag, (W,).
+        n_tagged_films: The number of films to which users gave each tag, (W,).
         strength: How much a film is about a tag, 0…1, (I, W), sparse; see `_strength`. A theme raises the strength s
             of the tag of that name to 1 − (1 − s) · (1 − THEME_STRENGTH).
         by_phrase: Stems → tags that consist of exactly these stems, in this order.
         by_stem: Stem → tags that contain it.
     """
 
-    def __init__(self, catalog: Catalog, normalised: Sequence[str], themes: Mapping[int, Sequence[str]]) -> None:
+    def __init__(self, catalog: Catalog, normalised_tags: Sequence[str], themes: Mapping[int, Sequence[str]]) -> None:
         """Count how often each film has each tag.
 
-        `normalised` has the normalised form of each of `catalog.tags.texts`. Tags with equal forms become one tag, and
-        tags with the form "" are left out. `themes` has the normalised themes of films by film id.
+        `normalised_tags` has the normalised form of each of `catalog.tags.texts`. Tags with equal forms become one tag,
+        and tags with the form "" are left out. `themes` has the normalised themes of films by film id.
         """
-        self.texts = sorted({*normalised, *itertools.chain.from_iterable(themes.values())} - {""})
+        self.texts = sorted({*normalised_tags, *itertools.chain.from_iterable(themes.values())} - {""})
         index_of = {text: index for index, text in enumerate(self.texts)}
         shape = len(catalog), len(self.texts)
         uses = tag_counts(catalog).tocoo()  # column: index of `catalog.tags.texts`
-        tags = np.array([index_of.get(text, -1) for text in normalised], np.int64)[uses.col]
+        tags = np.array([index_of.get(text, -1) for text in normalised_tags], np.int64)[uses.col]
         is_listed = tags >= 0
         counts = sparse.coo_array((uses.data[is_listed], (uses.row[is_listed], tags[is_listed])), shape).tocsc()
         theme_pairs = [
@@ -95,7 +95,7 @@ class TagTable:
         ]
         items_with_theme, theme_tags = np.array(theme_pairs, np.int64).reshape(-1, 2).T
         has_theme = count_pairs(items_with_theme, theme_tags, shape).tocsc()
-        self.n_films_by_users = np.diff(counts.indptr)
+        self.n_tagged_films = np.diff(counts.indptr)
         self.n_films = np.diff((counts + has_theme).indptr)
         phrases = list(map(stems, self.texts))
         self.by_phrase = films.rows_by_value([phrase] for phrase in phrases)
@@ -117,7 +117,7 @@ class TagTable:
 
         Themes do not count, so that the stored vectors of these tags stay valid when the table of themes changes.
         """
-        return np.flatnonzero(self.n_films_by_users >= MIN_FILMS)
+        return np.flatnonzero(self.n_tagged_films >= MIN_FILMS)
 
     def is_common(self, phrase: tuple[str, ...], min_films: int = MIN_FILMS) -> bool:
         """Return whether at least `min_films` films have a tag or theme that consists of the stems `phrase`."""

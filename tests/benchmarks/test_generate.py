@@ -7,11 +7,11 @@ import zipfile
 import numpy as np
 import pytest
 
-from benchmarks.generate_movielens import MIN_FILM_RATINGS, MIN_LENGTH, N_THEMES, Size, World, write
+from benchmarks.generate_movielens import MIN_FILM_RATINGS, MIN_LENGTH, N_THEMES, GeneratorOptions, World, write
 from recsys import paths
 from recsys.data import datasets
 
-SMALL = Size(users=1_200, films=600, ratings=100_000, seed=3)  # more users than are drawn at once
+SMALL = GeneratorOptions(users=1_200, films=600, ratings=100_000, seed=3)  # more users than are drawn at once
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def test_people_go_on_in_time_and_share_seconds():
 def test_the_same_seed_gives_the_same_bytes_and_another_one_others(archive, tmp_path):
     again, other = tmp_path / "again.zip", tmp_path / "other.zip"
     write(SMALL, again)
-    write(Size(SMALL.users, SMALL.films, SMALL.ratings, seed=4), other)
+    write(GeneratorOptions(SMALL.users, SMALL.films, SMALL.ratings, seed=4), other)
     assert again.read_bytes() == archive.read_bytes() != other.read_bytes()
 
 
@@ -82,4 +82,4 @@ def test_the_command_line_writes_what_it_is_asked_for(tmp_path):
 @pytest.mark.parametrize(("films", "ratings"), [(40, 900), (40, 100_000), (201, 2000)])
 def test_sizes_that_cannot_be_are_refused(films, ratings):
     with pytest.raises(SystemExit, match="choose other sizes"):
-        Size(users=50, films=films, ratings=ratings)
+        GeneratorOptions(users=50, films=films, ratings=ratings)

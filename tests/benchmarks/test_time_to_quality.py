@@ -33,9 +33,9 @@ def test_the_test_films_are_ranked_once_and_every_second_is_accounted_for(tmp_pa
     watched = len(generated(*time_to_quality.SMOKE_SHAPE).interactions)
     assert sum(map(len, held_out.queries.histories)) == watched - len(held_out) == watched - 200  # all but the last
     assert run["test_ndcg@10"] == pytest.approx(summary(found)["ndcg@10"], abs=1e-6)
-    parts = ("load_seconds", "prepare_seconds", "training_seconds", "test_seconds")
+    parts = ("load_seconds", "preparation_seconds", "training_seconds", "test_seconds")
     rounded = 0.005 * (len(parts) + 1)  # each figure to hundredths
-    assert sum(run[part] for part in parts) == pytest.approx(run["everything_seconds"], abs=rounded)
+    assert sum(run[part] for part in parts) == pytest.approx(run["total_seconds"], abs=rounded)
     assert [point["epoch"] for point in run["curve"]] == [1, 2]
     assert run["valid_ndcg@10"] == max(point["ndcg@10"] for point in run["curve"])
     assert document["machine"]["cores"] >= 1
@@ -53,3 +53,12 @@ def test_settings_are_chosen_without_the_test_films(tmp_path, looked_at, capsys)
 def test_missing_data_is_one_line(home):
     with pytest.raises(SystemExit, match=r"-m recsys data get ml-1m$"):
         main(["--device", "cpu"])
+
+
+@pytest.mark.parametrize(("dataset", "is_checked"), [("ml-1m", True), ("ml-20m", False)])
+def test_a_run_is_compared_with_the_targets_of_its_data_set_only(monkeypatch, capsys, dataset, is_checked):
+    result = {"dataset": dataset, "device": "cuda", "training_seconds": 20.0}
+    monkeypatch.setattr(time_to_quality, "measure", lambda *arguments: result)
+    monkeypatch.setattr(time_to_quality.datasets, "load", lambda name: generated(*time_to_quality.SMOKE_SHAPE))
+    main(["--dataset", dataset])
+    assert ("target ≤ 30: met" in capsys.readouterr().out) == is_checked

@@ -421,7 +421,7 @@ def test_when_nobody_has_100k_the_sentence_holds_both_reasons_and_a_remedy(site,
     site.tricks = [status(404)]
     index.wheel = b"something else"
     words = (
-        r"^neither the site \(\S+ answered 404 Not Found\) nor the package index \([^;]*\) delivered it; "
+        r"^neither the site \(\S+ answered 404 Not Found\) nor the package index \([^;]*\) delivered MovieLens 100K; "
         r"check the network, or download http\S+/ml-100k\.zip elsewhere and add --from FILE\.zip$"
     )
     with pytest.raises(DownloadError) as error:

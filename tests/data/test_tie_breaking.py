@@ -8,7 +8,7 @@ from recsys.data import datasets, movielens_files
 from recsys.data.assemble import TIES_SEED
 from recsys.data.dataset import DataError
 from recsys.data.split import LEAVE_ONE_OUT, UNTIED
-from recsys.data.tie_breaking import shuffle_ties
+from recsys.data.tie_breaking import shuffle_ties, user_time_order
 from tests import toys
 
 
@@ -75,3 +75,11 @@ def test_drawings_do_not_depend_on_how_people_and_films_are_numbered():
 def test_a_set_without_ties_stays_as_it_is():
     world = toys.cycle()
     toys.same(shuffle_ties(world, 1), replace(world, ties="drawn"))
+
+
+def test_times_in_milliseconds_of_millions_of_people_are_sorted_with_the_fast_key(monkeypatch):
+    user = np.array([4_000_000, 2, 2, 1], np.int32)
+    timestamp = 1_700_000_000_000 + np.array([0, 9, 5, 7])
+    monkeypatch.setattr(np, "lexsort", None)
+    assert user_time_order(user, timestamp).tolist() == [3, 2, 1, 0]
+    assert user_time_order(user[:0], timestamp[:0]).tolist() == []

@@ -7,7 +7,7 @@ from recsys.data.dataset import Queries
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.data.tie_breaking import shuffle_ties
 from recsys.evaluation.file_order import (
-    DISTANCE_BINS,
+    SHIFT_BINS,
     ConsecutivePairs,
     OrderRule,
     ascending_order,
@@ -16,8 +16,8 @@ from recsys.evaluation.file_order import (
     fit_table_sizes,
     hash_order,
     histogram,
+    is_target_tied,
     perl_hash,
-    tied_targets,
 )
 from tests import toys
 
@@ -105,7 +105,7 @@ def test_neighbours_are_of_one_person_and_know_whether_they_share_a_second():
     assert pairs.item.tolist() == [0, 1, 2, 3, 5]
     assert pairs.following.tolist() == [1, 2, 3, 4, 6]
     assert pairs.is_tied.tolist() == [True, False, False, False, True]
-    assert pairs.is_untied.tolist() == [False, False, True, True, False]
+    assert pairs.are_both_untied.tolist() == [False, False, True, True, False]
 
 
 def test_pairs_with_some_rating_can_be_left_out():
@@ -124,8 +124,8 @@ def test_films_of_one_second_never_go_back_and_the_others_do_as_often_as_not():
     assert alone == pytest.approx(0.5, abs=0.03)
     shares = histogram(ascending_order(dataset), ConsecutivePairs.from_dataset(dataset))
     assert sum(shares["same second"]) == pytest.approx(1, abs=1e-3)
-    assert sum(shares["same second"][: DISTANCE_BINS // 2]) == 0
-    assert shares["alone"] == [0.0] * DISTANCE_BINS
+    assert sum(shares["same second"][: SHIFT_BINS // 2]) == 0
+    assert shares["alone"] == [0.0] * SHIFT_BINS
 
 
 def test_the_rule_prefers_films_a_little_further_on_and_says_nothing_once_the_order_is_drawn():
@@ -141,4 +141,4 @@ def test_the_rule_prefers_films_a_little_further_on_and_says_nothing_once_the_or
 def test_a_hidden_film_is_tied_where_it_shares_its_second_with_the_film_before():
     dataset = toys.dataset([[0, 1, 2], [3, 4, 5]], n_items=6)
     dataset = replace(dataset, interactions=replace(dataset.interactions, timestamp=np.array([1, 2, 2, 1, 1, 2])))
-    assert tied_targets(dataset, LEAVE_ONE_OUT(dataset).test).tolist() == [True, False]
+    assert is_target_tied(dataset, LEAVE_ONE_OUT(dataset).test).tolist() == [True, False]

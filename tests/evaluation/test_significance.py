@@ -228,6 +228,18 @@ def test_two_that_were_not_compared_are_a_sentence():
         select_pair(pairwise_tests("toy", "full"), "good", "nobody")
 
 
+def test_a_result_that_was_skipped_for_its_seed_is_not_said_to_be_of_different_people():
+    seeds = [{"seed": 1, "metrics": {}}]
+    keep("good", GOOD, protocol="untied")
+    keep("worse", GOOD + 3, protocol="untied")
+    keep("seedless", GOOD[:1], protocol="untied", seeds=seeds)
+    warned = []
+    table = pairwise_tests("toy", "untied", warn=warned.append)
+    assert "no result for seed 0" in str(*warned)
+    with pytest.raises(results.ResultError, match="because one of them has no usable result"):
+        select_pair(table, "good", "seedless")
+
+
 def test_one_model_alone_is_compared_with_nobody():
     assert pairwise_tests("toy", "full").empty
     keep("good", GOOD)

@@ -43,10 +43,10 @@ def test_low_ratings_of_a_query_lead_to_other_films(name):
 
 def test_the_last_rating_of_an_item_counts_and_an_item_without_a_rating_has_the_default():
     histories = [np.array([3, 1, 3]), np.array([], np.int64), np.array([0])]
-    unrated = history_matrix(histories, 4, unrated=4.0)
+    unrated = history_matrix(histories, 4, unrated_value=4.0)
     assert unrated.toarray().tolist() == [[0, 4, 0, 4], [0, 0, 0, 0], [4, 0, 0, 0]]
     ratings = [np.array([1, NONE, 5], np.float32), np.empty(0, np.float32), np.array([2], np.float32)]
-    rated = history_matrix(histories, 4, ratings, unrated=4.0)
+    rated = history_matrix(histories, 4, ratings, unrated_value=4.0)
     assert rated.toarray().tolist() == [[0, 4, 0, 5], [0, 0, 0, 0], [2, 0, 0, 0]]
 
 

@@ -51,7 +51,7 @@ def chosen(app):
 
 def test_the_table_has_everything_that_a_menu_says():
     for name, entry in datasets.SETS.items():
-        assert entry.people > 0, name
+        assert entry.users > 0, name
         oldest, newest = entry.years
         assert 1990 < newest < 2030, name
         assert oldest is None or 1870 < oldest < newest, name
