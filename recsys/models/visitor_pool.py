@@ -38,7 +38,7 @@ SINGLE_MIN_FACTOR = 6.0  # the same for a single favourite, about whose taste th
 TASTE_MIN_FACTOR = 24.0  # in `for_taste`
 NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films rank higher than usual
 DISSIMILAR_MULTIPLIER = 3.0  # if no film of a history is an item or similar to one
-RELIABLE_SHARE = 0.007  # Markov chains have a lower weight if the geometric mean of the shares of users is lower
+RELIABLE_SHARE = 0.007  # In no order, Markov chains have a lower weight if the mean share of users is lower.
 MIN_BONUS_LENGTH = 3  # histories of fewer films have no bonus for a common trait
 UNORDERED_MIN_BONUS_LENGTH = 2  # the same for histories in no order
 TRAIT_BONUS = 0.15  # films with the common trait get TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
@@ -87,8 +87,8 @@ class VisitorPool(Pool):
       - clip(exp(strength), 1, MAX_TRAIT_FACTOR) if the films have a trait in common (`CommonTrait`). So three German
         films are followed by German films, and three films about boxing by others about boxing, even popular ones.
     - Films with this trait get a bonus, see TRAIT_BONUS.
-    - The weights of Markov chains are multiplied by min(1, s / RELIABLE_SHARE), because the transitions of a rarely
-      watched film are few.
+    - In no order, the weights of Markov chains are multiplied by min(1, s / RELIABLE_SHARE), because the transitions of
+      a rarely watched film are few.
     - Histories may have infrequent films if `all_films` is set. `content-fields` and the traits read their
       descriptions, and similar items replace them for the other members, see `AllFilms`.
     - Lists in no order (`for_unordered_lists`) are scored in several orders, and the means of the scores are used. So
@@ -245,7 +245,8 @@ class VisitorPool(Pool):
         is_markov = np.array([isinstance(model, Markov) for model in self.models], bool)
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
             factors[row, is_content] = max(self._content_factor(history, trait), self._min_content_factor(history))
-            factors[row, is_markov] = min(self._mean_share(history) / RELIABLE_SHARE, 1)
+            if self.ignores_order:
+                factors[row, is_markov] = min(self._mean_share(history) / RELIABLE_SHARE, 1)
         return factors
 
     def _min_content_factor(self, history: np.ndarray) -> float:

@@ -107,11 +107,11 @@ def films_to_keep(dataset: Dataset, numbers: Sequence[int]) -> list[bool]:
 
     Films without a similar item are left out, unless this is true of all films.
     """
-    has_similar_item = [_has_similar_item(dataset, number) for number in numbers]
-    return has_similar_item if any(has_similar_item) else [True] * len(numbers)
+    is_kept = [has_similar_item(dataset, number) for number in numbers]
+    return is_kept if any(is_kept) else [True] * len(numbers)
 
 
-def _has_similar_item(dataset: Dataset, number: int) -> bool:
+def has_similar_item(dataset: Dataset, number: int) -> bool:
     """Return whether a film is an item or its substitute has a similarity of MIN_SIMILARITY or more."""
     return number < dataset.n_items or _substitute(dataset, number).similarity >= MIN_SIMILARITY
 

@@ -255,7 +255,9 @@ def test_markov_chains_have_a_lower_weight_for_rarely_watched_films():
     model.fit(world)
     queries = Queries([np.array([12, 13]), np.array([1, 2]), np.array([], int)])
     expected = [1, 0.002 / visitor_pool.RELIABLE_SHARE, 1]  # 1 is added to the number of users
-    np.testing.assert_allclose(model.member_factors(queries, [None] * 3)[:, 0], expected, rtol=1e-5)
+    favourites = model.for_unordered_lists()
+    np.testing.assert_allclose(favourites.member_factors(queries, [None] * 3)[:, 0], expected, rtol=1e-5)
+    assert (model.member_factors(queries, [None] * 3)[:, 0] == 1).all()
 
 
 def test_content_has_a_higher_weight_if_no_film_is_similar_to_an_item():
