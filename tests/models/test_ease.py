@@ -77,7 +77,7 @@ def test_no_matrix_of_items_by_items_is_made_for_many_items(monkeypatch):
 
 
 def test_a_singular_matrix_raises_an_error():
-    with pytest.raises(DataError, match="increase it"):
+    with pytest.raises(DataError, match="increase this setting"):
         Ease(EaseConfig(regularization=0)).fit(toys.dataset([[0, 1]], n_items=2))  # two films with equal viewers
 
 
