@@ -16,6 +16,7 @@ from pages.ui.i18n import N_, _
 from pages.ui.widgets import selectbox
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset, Split
+from recsys.data.split import FORMER_OTHER_SCALE_RULE, OTHER_SCALE_RULE
 from recsys.errors import RecsysError
 from recsys.evaluation import groups, protocols, results, significance, tables
 from recsys.evaluation.metric_texts import METRIC_TEXTS
@@ -99,8 +100,11 @@ def protocol_rules(view: EvaluationView) -> dict[str, Any]:
     ties = datasets.SETS[view.dataset].ties if is_public else prepared.metadata(view.dataset).get("ties")
     order = {"order": protocols.TIE_RULES[ties]} if ties else {}
     current_rules = order | {protocols.REPEATS: protocols.REPEATS_RULE} | protocols.PROTOCOLS[view.protocol].rules
-    if rules.get("filter") == protocols.OWN_FILTER_RULE:  # replaces the rule of the protocol on some own data sets
+    # These two replace the rules of the protocol on some own data sets.
+    if rules.get("filter") == protocols.OWN_FILTER_RULE:
         current_rules.pop("filter", None)
+    if rules.get("users") in (OTHER_SCALE_RULE, FORMER_OTHER_SCALE_RULE):
+        current_rules["users"] = OTHER_SCALE_RULE
     current_texts = {name: rule for name, rule in current_rules.items() if name in rules and isinstance(rule, str)}
     return rules | current_texts
 

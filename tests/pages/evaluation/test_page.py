@@ -15,7 +15,7 @@ from pages.evaluation import charts, page, trade_offs
 from pages.ui import i18n, url
 from pages.ui.visitor import ListState
 from recsys import paths, storage
-from recsys.data.split import LEAVE_ONE_OUT
+from recsys.data.split import FORMER_OTHER_SCALE_RULE, LEAVE_ONE_OUT, OTHER_SCALE_RULE
 from recsys.evaluation import protocols, published_figures, results
 from recsys.ranking import metrics
 from tests import toys
@@ -311,6 +311,9 @@ def test_a_filter_of_an_own_data_set_is_no_rule_of_the_protocol(monkeypatch):
     assert page.data.protocol_rules(view) == rules | {"users": protocols.FULL.rules["users"]}
     view = page.EvaluationView("shop", "withdrawn", pd.DataFrame())
     assert page.data.protocol_rules(view) == rules
+    rules = {"name": "favourites-1", "users": FORMER_OTHER_SCALE_RULE}
+    view = page.EvaluationView("shop", "favourites-1", pd.DataFrame())
+    assert page.data.protocol_rules(view)["users"] == OTHER_SCALE_RULE
 
 
 def test_a_set_that_is_chosen_on_another_page_is_shown_next_and_a_choice_here_stays(visit, measured):
