@@ -149,7 +149,6 @@ def mark_films(
 
 def label_regions(figure: go.Figure, regions: list[Region], table: pd.DataFrame) -> None:
     """Label the regions whose label has room. On a phone, CSS hides labels that have no room there."""
-    is_dark = st.context.theme.type == "dark"
     labelled = regions_with_room(regions, table, PLOT_SIZE_PX)
     on_phone = regions_with_room(labelled, table, PHONE_PLOT_SIZE_PX)
     hidden_on_phone = [region for region in labelled if region not in on_phone]
@@ -161,8 +160,8 @@ def label_regions(figure: go.Figure, regions: list[Region], table: pd.DataFrame)
             y=region.y,
             text=common.plotly_text(region_label(region)),
             showarrow=False,
-            font={"size": 12, "color": "#ecebe8" if is_dark else "#1d1d1f"},
-            bgcolor="rgba(20, 21, 24, 0.78)" if is_dark else "rgba(251, 250, 248, 0.82)",
+            font={"size": 12},
+            bgcolor="white",  # the style sheet replaces it by the colour of the page
             borderpad=2,
         )
     indices = range(first_hidden, first_hidden + len(hidden_on_phone))
