@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.inside import common
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
+from pages.ui.film_themes import display_tag_or_theme
 from pages.ui.format import display_genres, display_group, display_tag
 from pages.ui.i18n import _, count, ngettext
 from recsys.serving.insight import embedding_map
@@ -25,6 +26,7 @@ LABEL_PADDING_PX = 8  # left and right together
 LINE_HEIGHT_PX = 22
 RATING_COUNT_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # numbers of ratings of a film
 RATING_COUNT_SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
+COLOUR_BAR_LENGTH = 0.92  # share of the height of the plot, below Plotly's toolbar
 GENRE_COLOURS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")
 DECADE_COLOURS = {
     1960: "#6d5a9c",  # also of earlier films
@@ -55,8 +57,8 @@ def region_label(region: Region) -> str:
 
 
 def display_term(term: Term) -> str:
-    """Return the name of a term in the language of the visitor. Tags stay as users wrote them."""
-    return display_group(term.name) if term.kind in ("decade", "views") else display_tag(term.name)
+    """Return the name of a term in the language of the visitor. Tags that name no theme stay as users wrote them."""
+    return display_group(term.name) if term.kind in ("decade", "views") else display_tag_or_theme(term.name)
 
 
 def group_traces(table: pd.DataFrame, colour_by: str) -> list[go.Scattergl]:
@@ -88,6 +90,10 @@ def popularity_trace(table: pd.DataFrame) -> go.Scattergl:
         "colorscale": RATING_COUNT_SCALE,
         "showscale": True,
         "colorbar": {
+            "title": {"text": _("Ratings")},
+            "len": COLOUR_BAR_LENGTH,
+            "y": 0,
+            "yanchor": "bottom",
             "tickvals": np.log10(ticks),
             "ticktext": [count(tick) for tick in ticks],
             "thickness": 10,
