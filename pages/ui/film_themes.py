@@ -15,7 +15,7 @@ def english_theme_name(text: str) -> str:
 
 def display_tag_or_theme(tag: str) -> str:
     """Return the translated name of the theme that a tag names, or else the tag as `format.display_tag` shows it."""
-    theme = _theme_by_tag(DEFAULT_DATASET).get(normalize(tag))
+    theme = _theme_by_tag(DEFAULT_DATASET).get(tag)
     return _(theme) if theme else format.display_tag(tag)
 
 
