@@ -32,10 +32,11 @@ function reportEnter(box, setTriggerValue) {
 function focusWidget({ number, keys }) {
   if (number === (window.nextreelFocus ?? 0)) return
   window.nextreelFocus = number
+  const clicked = document.activeElement // keeps the focus until the widget exists
   let tries = 60 // of 50 ms: the widget may not exist yet, or be replaced and lose the focus
   const attempt = () => {
     if (number !== window.nextreelFocus) return
-    if (tries === 60 || document.activeElement === document.body) keys.some((key) => focusIn(`st-key-${key}`))
+    if ([document.body, clicked].includes(document.activeElement)) keys.some((key) => focusIn(`st-key-${key}`))
     if (--tries > 0) setTimeout(attempt, 50)
     else if (document.activeElement === document.body) focusContent()
   }

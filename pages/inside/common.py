@@ -102,7 +102,8 @@ def tick_labels(labels: Iterable[str], max_length: int = 18) -> list[str]:
 
 def plot(figure: go.Figure, alt: str, key: str) -> None:
     """Show a chart without a tool bar. alt: Description for screen readers."""
-    st.plotly_chart(localize_chart(figure), alt=alt, config={"displayModeBar": False}, key=key)
+    with st.container(key=f"chart-{key}"):  # the style sheet sets the colour of its texts
+        st.plotly_chart(localize_chart(figure), alt=alt, config={"displayModeBar": False}, key=key)
 
 
 def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray, **options: Any) -> go.Figure:

@@ -10,6 +10,7 @@ import streamlit as st
 
 from pages.inside import common
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
+from pages.ui.film_themes import display_tag_or_theme
 from pages.ui.format import display_genres, display_group, display_tag
 from pages.ui.i18n import _, count, ngettext
 from recsys.serving.insight import embedding_map
@@ -25,6 +26,7 @@ LABEL_PADDING_PX = 8  # left and right together
 LINE_HEIGHT_PX = 22
 RATING_COUNT_TICKS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000, 30_000, 100_000)  # numbers of ratings of a film
 RATING_COUNT_SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
+COLOUR_BAR_LENGTH = 0.92  # share of the height of the plot, below Plotly's toolbar
 GENRE_COLOURS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")
 DECADE_COLOURS = {
     1960: "#6d5a9c",  # also of earlier films
@@ -55,8 +57,8 @@ def region_label(region: Region) -> str:
 
 
 def display_term(term: Term) -> str:
-    """Return the name of a term in the language of the visitor. Tags stay as users wrote them."""
-    return display_group(term.name) if term.kind in ("decade", "views") else display_tag(term.name)
+    """Return the name of a term in the language of the visitor. Tags that name no theme stay as users wrote them."""
+    return display_group(term.name) if term.kind in ("decade", "views") else display_tag_or_theme(term.name)
 
 
 def group_traces(table: pd.DataFrame, colour_by: str) -> list[go.Scattergl]:
@@ -88,6 +90,10 @@ def popularity_trace(table: pd.DataFrame) -> go.Scattergl:
         "colorscale": RATING_COUNT_SCALE,
         "showscale": True,
         "colorbar": {
+            "title": {"text": _("Ratings")},
+            "len": COLOUR_BAR_LENGTH,
+            "y": 0,
+            "yanchor": "bottom",
             "tickvals": np.log10(ticks),
             "ticktext": [count(tick) for tick in ticks],
             "thickness": 10,
@@ -149,7 +155,6 @@ def mark_films(
 
 def label_regions(figure: go.Figure, regions: list[Region], table: pd.DataFrame) -> None:
     """Label the regions whose label has room. On a phone, CSS hides labels that have no room there."""
-    is_dark = st.context.theme.type == "dark"
     labelled = regions_with_room(regions, table, PLOT_SIZE_PX)
     on_phone = regions_with_room(labelled, table, PHONE_PLOT_SIZE_PX)
     hidden_on_phone = [region for region in labelled if region not in on_phone]
@@ -161,8 +166,8 @@ def label_regions(figure: go.Figure, regions: list[Region], table: pd.DataFrame)
             y=region.y,
             text=common.plotly_text(region_label(region)),
             showarrow=False,
-            font={"size": 12, "color": "#ecebe8" if is_dark else "#1d1d1f"},
-            bgcolor="rgba(20, 21, 24, 0.78)" if is_dark else "rgba(251, 250, 248, 0.82)",
+            font={"size": 12},
+            bgcolor="white",  # the style sheet replaces it by the colour of the page
             borderpad=2,
         )
     indices = range(first_hidden, first_hidden + len(hidden_on_phone))

@@ -157,7 +157,6 @@ def heads_chart(table: pd.DataFrame) -> go.Figure:
         y=list(newest.index),
         text=[[number(share, ".0%") if share >= 0.005 else "" for share in row] for row in newest.to_numpy()],
         texttemplate="%{text}",
-        textfont={"color": "white" if st.context.theme.type == "dark" else "black"},
         colorscale=[[0, translucent(ACCENT, 0.05)], [1, translucent(ACCENT, 0.6)]],
         zmin=0,
         xgap=2,

@@ -212,7 +212,7 @@ def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end:
         same=table.loc[within_genre, "ratio"].median(),
         other=table.loc[~within_genre, "ratio"].median(),
     )
-    common.plot(genre_chart(table, scale_end, st.context.theme.type == "dark"), alt, f"genres-{layer}")
+    common.plot(genre_chart(table, scale_end), alt, f"genres-{layer}")
     title = _("attention between genres in {layer}", layer=name)
     common.table_expander(ratio_table(table), title, f"genres-{layer}")
 
@@ -253,7 +253,7 @@ def colour_values(table: pd.DataFrame) -> pd.Series:
     return log_ratio.where(is_significant | ratio.isna(), 0.0)
 
 
-def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figure:
+def genre_chart(table: pd.DataFrame, scale_end: float) -> go.Figure:
     """Return a heat map of one layer. scale_end: Log ratio that has the strongest colour.
 
     table: `GenreAttention.table` with the column colour, see `colour_values`.
@@ -284,7 +284,6 @@ def genre_chart(table: pd.DataFrame, scale_end: float, is_dark: bool) -> go.Figu
         colorscale=PALE_SCALE if has_cell_text else SIGNED_SCALE,
         text=np.array(cell_texts, object).reshape(n, n),
         texttemplate="%{text}" if has_cell_text else None,
-        textfont={"color": "white" if is_dark else "black"},
     )
     # in wide cells, names with one word per line fit a phone; other names would overlap and are rotated
     has_wide_cells = n <= MAX_GENRES_WITH_WIDE_CELLS

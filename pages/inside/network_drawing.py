@@ -18,6 +18,8 @@ from pages.ui.i18n import _, ngettext
 WIDTH = 420
 COLUMN_CENTRES = (60, 160, 260, 360)  # x of each token
 LAYER_HEIGHT = 122
+# The browser applies the colour scheme of the page to the picture, also when the visitor changes the theme.
+STYLE = "svg { color: #1d1d1f } @media (prefers-color-scheme: dark) { svg { color: #ecebe8 } }"
 MAX_LAYERS = 2  # drawn layers; a text gives the number of further layers
 PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # parts that can be highlighted
 
@@ -35,7 +37,6 @@ def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
         has_position_embeddings=steps.positions is not None,
         has_projection=lesson.has_projection,
         highlighted=parts,
-        is_dark=st.context.theme.type == "dark",
     )
     st.image(drawing.svg(), width=width, alt=alt)
 
@@ -52,12 +53,6 @@ class NetworkDrawing:
     has_position_embeddings: bool  # as in the paper
     has_projection: bool  # as in the paper
     highlighted: Collection[str] = PARTS  # the other parts are faint
-    is_dark: bool = False
-
-    @property
-    def ink(self) -> str:
-        """The colour of texts and arrows."""
-        return "#ecebe8" if self.is_dark else "#1d1d1f"
 
     @property
     def columns(self) -> Sequence[int]:
@@ -81,7 +76,7 @@ class NetworkDrawing:
         pieces.append(self._output(bottom))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
-            f'font-family="system-ui, sans-serif" fill="{self.ink}">{"".join(pieces)}</svg>'
+            f'font-family="system-ui, sans-serif" fill="currentColor"><style>{STYLE}</style>{"".join(pieces)}</svg>'
         )
 
     def _part(self, name: str, *pieces: str) -> str:
@@ -109,20 +104,20 @@ class NetworkDrawing:
     def _arrows(self, bottom: float, top: float) -> str:
         """Draw an arrow upwards in every column."""
         return "".join(
-            f'<path d="M{x} {bottom}V{top + 4}M{x - 4} {top + 9}L{x} {top + 3}L{x + 4} {top + 9}" stroke="{self.ink}" '
-            'stroke-width="1.3" fill="none"/>'
+            f'<path d="M{x} {bottom}V{top + 4}M{x - 4} {top + 9}L{x} {top + 3}L{x + 4} {top + 9}" '
+            'stroke="currentColor" stroke-width="1.3" fill="none"/>'
             for x in self.columns
         )
 
     def _line_up(self, x: float, bottom: float, top: float) -> str:
-        return f'<path d="M{x} {bottom}V{top}" stroke="{self.ink}" stroke-width="1.3"/>'
+        return f'<path d="M{x} {bottom}V{top}" stroke="currentColor" stroke-width="1.3"/>'
 
     def _tokens(self, top: float) -> str:
         pieces = []
         for x, label in zip(self.columns, self.labels, strict=True):
             is_mask = x == self.columns[-1]
             pieces.append(
-                self._box(x - 47, top, 94, 34, SECOND_ACCENT if is_mask else self.ink, dashed=is_mask, fill=0.12)
+                self._box(x - 47, top, 94, 34, SECOND_ACCENT if is_mask else "currentColor", dashed=is_mask, fill=0.12)
             )
             pieces.append(self._text(x, top + 21, short_title(label, 13), 12, bold=is_mask))
         return self._part("tokens", *pieces)

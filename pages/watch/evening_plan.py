@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import streamlit as st
 
-from pages.ui import cache, errors, film_cards, format, session
+from pages.ui import browser, cache, errors, film_cards, format, session
 from pages.ui.i18n import _, ngettext
 from pages.ui.widgets import button, segmented_control
 from recsys.serving.evening_plan import DEFAULT_LENGTH, PlanStep, plan_evening, plan_reasons
@@ -49,6 +49,7 @@ def panel(predictor: Predictor, request: Request) -> None:
         _show_films(predictor, request, decisions, steps)
         _explain(predictor, steps, length)
         _show_buttons(decisions, steps)
+    browser.place_focus("focus-keeper-evening")
 
 
 _cached_plan = cache.cached_for_predictor()(plan_evening)
@@ -61,8 +62,9 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
     catalog_films = predictor.dataset.catalog.films
     reasons = _cached_reasons(predictor, request, tuple(step.item for step in steps))
 
-    def reject(item: int, earlier_steps: list[PlanStep]) -> None:
-        """Reject a film, and keep the films before it."""
+    def reject(position: int, item: int, earlier_steps: list[PlanStep]) -> None:
+        """Reject a film, and keep the films before it. Another film takes its place."""
+        browser.focus_on(f"reject-{position}", "plan-afresh")
         rejected = (*decisions.rejected, item)
         st.session_state.evening = replace(decisions, kept=tuple(earlier_steps), rejected=rejected)
 
@@ -79,7 +81,8 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
                 st.html(film_cards.row(position + 1, film, step.probability, max_probability, note=note))
                 label = _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label))
-                button(label, f"reject-{step.item}", "thumb_down", reject, step.item, steps[:position], type="tertiary")
+                arguments = position, step.item, steps[:position]
+                button(label, f"reject-{position}", "thumb_down", reject, *arguments, type="tertiary")
 
 
 def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
@@ -110,10 +113,12 @@ def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep]) -> None:
 
     def add_all() -> None:
         session.add_films([step.item for step in steps])
+        browser.focus_on("plan-add", "search")
         st.rerun()  # the whole page, not only the fragment
 
     def start_over() -> None:
         del st.session_state.evening
+        browser.focus_on("plan-add")  # the clicked button is disabled now
 
     with st.container(horizontal=True, gap="small"):
         button(_("Add all to your films"), "plan-add", "playlist_add", add_all, disabled=not steps)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.ui import explanation
+from pages.ui import page as ui_page
 from pages.ui.i18n import _, localize
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button
@@ -25,9 +26,10 @@ def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
 
 def settings() -> None:
     """Render a popover for the TMDB key."""
-    with st.popover(_("Posters"), icon=":material/image:", key="posters", on_change="rerun") as popover:
-        if not popover.open:
-            return
+    panel = ui_page.popover(_("Posters"), "posters", "image")
+    if not panel.open:
+        return
+    with panel, ui_page.popover_content("posters"):
         text = _(
             "With your own TMDB key, this app shows posters, plots and casts. The key is only kept until you "
             "close the page."

@@ -62,7 +62,7 @@ def dataset_field_vectors(dataset: Dataset) -> tuple[sparse.csr_array, sparse.cs
 
 def _tags(dataset: str, catalog: Catalog) -> sparse.csr_array:
     """Return n / (n + 1) · idf for each tag, where n is the number of times that the film got the tag."""
-    strength = _public_tag_counts(catalog)
+    strength = public_tag_counts(catalog)
     strength.data = strength.data / (strength.data + 1)
     return _multiply_by_idf(strength)
 
@@ -75,7 +75,7 @@ def tag_counts(catalog: Catalog) -> sparse.csr_array:
     return count_pairs(films[is_listed], tags.tag_index[is_listed], (len(catalog), len(tags.texts)))
 
 
-def _public_tag_counts(catalog: Catalog) -> sparse.csr_array:
+def public_tag_counts(catalog: Catalog) -> sparse.csr_array:
     """Return `tag_counts` with zeros for private notes."""
     counts = tag_counts(catalog)
     n_films = np.bincount(counts.indices, minlength=counts.shape[1])
@@ -177,7 +177,7 @@ def trait_matrix(dataset: str, catalog: Catalog) -> tuple[list[str], sparse.csr_
 
 def _frequent_tags(catalog: Catalog) -> list[list[str]]:
     """Return the tags of each film that MIN_FILMS or more films have."""
-    tags = _public_tag_counts(catalog)
+    tags = public_tag_counts(catalog)
     is_frequent = np.bincount(tags.indices, minlength=tags.shape[1]) >= MIN_FILMS
     columns_of_films = np.split(tags.indices, tags.indptr[1:-1])
     return [[catalog.tags.texts[column] for column in columns[is_frequent[columns]]] for columns in columns_of_films]

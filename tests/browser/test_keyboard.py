@@ -66,3 +66,22 @@ def test_the_focus_stays_in_the_box_after_a_click_and_goes_with_a_film_that_is_m
     wait_for_texts(tab, ROWS, [first, second])
     idle(tab)
     tab.wait_for_function(FOCUSED, arg="remove-1")  # the film that has taken its position
+
+
+@pytest.mark.parametrize(("opener", "widget"), [("share", "file-picture"), ("posters", "typed_poster_key")])
+def test_enter_opens_a_popover_and_moves_the_focus_into_it(address, tab, opener, widget):
+    tab.goto(f"{address}/?s=1-2")
+    tab.locator(f".st-key-{opener} button").focus()
+    tab.keyboard.press("Enter")
+    tab.wait_for_function(FOCUSED, arg=widget)  # the picture takes a second
+
+
+def test_the_focus_stays_in_the_plan_of_an_evening(address, tab):
+    tab.goto(f"{address}/?s=1-2")
+    tab.locator(".st-key-plan summary").click()
+    for clicked, target in (("reject-1", "reject-1"), ("plan-afresh", "plan-add"), ("plan-add", "plan-add")):
+        tab.locator(f".st-key-{clicked} button:enabled").focus()
+        tab.keyboard.press("Enter")
+        idle(tab)
+        tab.wait_for_timeout(500)
+        tab.wait_for_function(FOCUSED, arg=target)

@@ -65,9 +65,9 @@ def test_a_tag_of_many_films_that_no_film_got_twice_is_a_private_note():
     dvr = [(100 + film, "on dvr", 0) for film in range(n_films)]
     war = [(100 + film, "war", time) for film in range(n_films) for time in (0, 1)]
     catalog = toys.tagged(films(n_films + 1), Tags.from_rows([*dvr, *war]))
-    assert fields._public_tag_counts(catalog).sum(0).tolist() == [0, 2 * n_films]  # "on dvr", "war"
+    assert fields.public_tag_counts(catalog).sum(0).tolist() == [0, 2 * n_films]  # "on dvr", "war"
     fewer = toys.tagged(films(n_films + 1), Tags.from_rows(dvr[1:]))
-    assert fields._public_tag_counts(fewer).sum() == n_films - 1
+    assert fields.public_tag_counts(fewer).sum() == n_films - 1
 
 
 def test_films_that_share_their_single_tag_are_less_similar_than_films_that_share_three():

@@ -22,6 +22,7 @@ class Table:
 
     header: tuple[str, ...]  # as written
     rows: Lines  # malformed rows may have more cells than the header
+    header_line: int  # line number of the header in the file
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -60,14 +61,15 @@ def table(name: str, text: str) -> Table:
     lines = _lines(name, rest if n_skipped else text)
     if not lines:
         raise HistoryError("“{name}” is empty; export it again", name=name)
-    (_, header), *rows = lines
+    (header_line, header), *rows = lines
     if len(header) > MAX_COLUMNS:
         raise HistoryError(
             "“{name}” has {n_columns:,} columns, so it is not a list of films; choose another file",
             name=name,
             n_columns=len(header),
         )
-    return Table(tuple(header), [(n_skipped + number, cells) for number, cells in rows])
+    numbered_rows = [(n_skipped + number, cells) for number, cells in rows]
+    return Table(tuple(header), numbered_rows, n_skipped + header_line)
 
 
 def _separator(text: str) -> str:

@@ -106,7 +106,7 @@ TRAKT_JSON = FileFormat(
     ),
 )
 USUAL_NAMES = {  # field of `Columns` → usual column names, separated by commas, for files in unknown formats
-    "title": "title,name,film,movie,titel,titre,título,titulo,titolo,film title",
+    "title": "title,name,film,movie,titel,titre,título,titulo,titolo,film title,titles,films,movies,назва,фільм,фільми",
     "year": "year,release year,jahr,année,annee,año,anno,ano,released",
     "watched": "watched date,date watched,watched,watched at,watched_at,date,datum,fecha,data",
     "rating": "rating,my rating,your rating,score,stars,bewertung,note,nota,rating10",
@@ -116,12 +116,26 @@ USUAL_NAMES = {  # field of `Columns` → usual column names, separated by comma
     "kind": "title type,media type,media_type,mediatype,type,kind",
 }
 _NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
+# a number, a date, an ID of IMDb, stars, or a title with a year: cells that no column name looks like
+_DATA_CELL = re.compile(r"\d+(?:[.,]\d+)?|\d+[-./]\d+[-./]\d+.*|tt\d+|★+½?|½|.*\(\d{4}\)")
 
 
 def detect_format(names: Sequence[str]) -> FileFormat | None:
     """Return the CSV format with this header, or None if it is unknown."""
     used_names = set(names) - {""}
     return next((file_format for file_format in CSV_FORMATS if file_format.matches(used_names)), None)
+
+
+def is_header(names: Sequence[str]) -> bool:
+    """Return whether the first line of a file of unknown format has column names, and not the first film.
+
+    A single column without a usual name is taken for titles: a title that is not found is shown to the user, but a film
+    that is read as a column name would be lost.
+    """
+    usual_names = {name for usual in USUAL_NAMES.values() for name in usual.split(",")}
+    if usual_names.intersection(names):
+        return True
+    return len(names) > 1 and not any(map(_DATA_CELL.fullmatch, names))
 
 
 def guess_columns(names: Sequence[str], rows: Sequence[Sequence[str]]) -> Columns:

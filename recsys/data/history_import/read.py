@@ -146,13 +146,19 @@ def _check_single_user(name: str, table: Table) -> None:
 
 def _read_unknown(name: str, table: Table, answers: Answers) -> Imported:
     """Read a CSV file of unknown format by the columns that the user chose, or by guessed columns."""
+    has_header = formats.is_header(table.names)
+    if not has_header:  # the first line is data
+        all_rows = [(table.header_line, table.header), *table.rows]
+        table = Table(("",) * len(table.header), all_rows, table.header_line)
     names = tuple(column or f"column {number}" for number, column in enumerate(table.names, 1))
     cell_rows = [cells for _, cells in table.rows]
     guess = formats.guess_columns(names, cell_rows)
+    if not has_header and len(names) == 1:
+        guess = replace(guess, title=names[0])
     question = ColumnQuestion(table.header, names, tuple(cell_rows[:SAMPLE_ROWS]), guess)
     columns = answers.columns or guess
     imported = Imported(name, "")
     if columns.identifies_films:
         file_format = formats.FileFormat(title="", header="", columns=columns)
-        imported = rows.convert_table(name, Table(names, table.rows), file_format, answers)
+        imported = rows.convert_table(name, replace(table, header=names), file_format, answers)
     return replace(imported, column_question=question)

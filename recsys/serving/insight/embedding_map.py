@@ -16,6 +16,7 @@ from recsys.errors import Message
 from recsys.serving.insight import tsne
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
+from recsys.text.fields import public_tag_counts
 from recsys.text.films import genre_matrix
 
 TSNE = "t-SNE"
@@ -231,11 +232,6 @@ def _tag_matrix(catalog: Catalog) -> tuple[np.ndarray, list[str]]:
 
     A tag is included if at least MIN_TAG_FILMS films got it MIN_TAG_USES times. A film has such a tag from one use on.
     """
-    events = pd.DataFrame({"movie": np.asarray(catalog.tags.movie), "tag": np.asarray(catalog.tags.tag_index)})
-    pairs = events.groupby(["movie", "tag"]).size().reset_index(name="uses")
-    n_films = pairs[pairs["uses"] >= MIN_TAG_USES].groupby("tag").size()
-    tags = n_films[n_films >= MIN_TAG_FILMS].index.to_numpy()  # ascending
-    pairs = pairs[pairs["tag"].isin(tags) & pairs["movie"].isin(catalog.item_of)]
-    matrix = np.zeros((len(catalog), len(tags)), bool)
-    matrix[pairs["movie"].map(catalog.item_of), np.searchsorted(tags, pairs["tag"])] = True
-    return matrix, [catalog.tags.texts[tag] for tag in tags.tolist()]
+    counts = public_tag_counts(catalog)
+    tags = np.flatnonzero((counts >= MIN_TAG_USES).sum(axis=0) >= MIN_TAG_FILMS)
+    return counts[:, tags].toarray() > 0, [catalog.tags.texts[tag] for tag in tags.tolist()]

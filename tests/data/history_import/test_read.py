@@ -229,6 +229,24 @@ def test_an_unknown_csv_whose_header_says_nothing_waits_for_an_answer():
     assert titles(newest_first) == ["Alien", "Heat"]
 
 
+@pytest.mark.parametrize("lines", [["Alien", "Heat (1995)", "Fargo"], ["Heat (1995)", "Alien"], ["Title", "Alien"]])
+def test_a_list_of_titles_may_have_no_header(lines):
+    imported = read_single("\n".join(lines))
+    names = [line.removesuffix(" (1995)") for line in lines if line != "Title"]
+    assert titles(imported) == names
+    assert [entry.line for entry in imported.entries] == list(range(1 + len(lines) - len(names), len(lines) + 1))
+
+
+@pytest.mark.parametrize(
+    "first", ["Alien,1979", "Alien,2023-01-25", "Alien (1979),seen", "tt0078748,Alien", "Alien,★★★½"]
+)
+def test_a_table_without_a_header_waits_for_an_answer_with_all_lines(first):
+    text = f"{first}\nHeat,1995\n"
+    assert read_single(text).column_question.sample == (tuple(first.split(",")), ("Heat", "1995"))
+    imported = read_single(text, Answers(columns=Columns(title="column 1")))
+    assert len(imported.entries) == 2
+
+
 @pytest.mark.parametrize("heading", ["Type", "media_type", "Title Type"])
 def test_series_of_an_unknown_csv_are_skipped(heading):
     kinds = ("movie", "tv", "anime", "music", "TV Series", "game", "book")

@@ -3,7 +3,7 @@ import pandas as pd
 import pytest
 
 from pages.inside import film_map_chart
-from pages.ui import i18n
+from pages.ui import film_themes, i18n
 from pages.ui.charts import GREY
 from recsys.serving.insight.embedding_map import Region, Term
 
@@ -42,11 +42,15 @@ def test_a_region_without_a_name_takes_no_room():
         ("before 1960", "decade", True),
         ("1980s", "decade", True),
         ("Horror", "genre", True),
+        ("space opera", "tag", True),  # the name of a theme
         ("loss", "tag", False),  # the heading "loss" of a table has a translation
     ],
 )
-def test_a_region_has_its_name_in_the_language_of_the_visitor_and_tags_stay(monkeypatch, name, kind, is_translated):
+def test_a_region_has_its_name_in_the_language_of_the_visitor_and_other_tags_stay(
+    monkeypatch, name, kind, is_translated
+):
     monkeypatch.setattr(i18n, "current_language", lambda: "uk")
+    monkeypatch.setattr(film_themes, "_theme_by_tag", lambda _dataset: {"space opera": "Space opera"})
     assert (film_map_chart.region_label(region(0, 0, name, kind)) != name) == is_translated
 
 
@@ -73,3 +77,10 @@ def test_films_have_the_colour_of_their_decade_and_the_old_ones_share_one():
     }
     assert len({colour for _, colour in found.values()}) == 4
     assert found["no year"][1] == GREY
+
+
+def test_the_colour_bar_has_a_title():
+    table = pd.DataFrame(
+        {"x": [0, 1], "y": [0, 1], "year": 1995, "title": ["a", "b"], "genres": "Drama", "views": [1, 9]}
+    )
+    assert film_map_chart.popularity_trace(table).marker.colorbar.title.text == "Ratings"

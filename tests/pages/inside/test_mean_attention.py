@@ -59,5 +59,5 @@ def test_long_names_of_genres_have_two_lines(monkeypatch):
     monkeypatch.setattr(mean_attention, "display_tag", {"Sci-Fi": "Наукова фантастика", "Horror": "Жахи"}.get)
     pairs = [(row, column) for row in ("Sci-Fi", "Horror") for column in ("Sci-Fi", "Horror")]
     table = pd.DataFrame(pairs, columns=["from", "to"]).assign(ratio=1.0, low=0.9, high=1.1, people=100, colour=0.0)
-    layout = mean_attention.genre_chart(table, 1.0, is_dark=False).layout
+    layout = mean_attention.genre_chart(table, 1.0).layout
     assert layout.xaxis.ticktext == layout.yaxis.ticktext == ("Наукова<br>фантастика", "Жахи")

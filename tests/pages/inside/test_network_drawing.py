@@ -1,8 +1,11 @@
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
+import pages
 from pages.inside.network_drawing import WIDTH, NetworkDrawing
+from pages.ui.charts import ACCENT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -35,7 +38,7 @@ def test_every_size_of_network_is_a_picture_inside_its_frame(n, layers):
 
 
 def test_it_names_the_films_the_answer_and_the_layers_that_are_not_drawn():
-    labels = texts(network(layers=5, is_dark=True))
+    labels = texts(network(layers=5))
     assert {"Alien", "<b>", "[mask]", "Heat", "… and 3 more"} <= set(labels)
     assert "+ bias for distance" in labels
 
@@ -71,3 +74,18 @@ def test_the_stronger_the_attention_the_thicker_the_line():
 
 def two(weights):
     return NetworkDrawing(["Alien (1979)", "[mask]"], 2, weights, "Heat (1995)", 10, False, False).svg()
+
+
+def test_the_browser_chooses_the_colour_of_words_and_arrows():
+    picture = network()
+    assert "prefers-color-scheme: dark" in parse(picture).find(f"{SVG}style").text
+    assert parse(picture).get("fill") == "currentColor"
+    words_and_arrows = [*parse(picture).iter(f"{SVG}text"), *parse(picture).iter(f"{SVG}path")]
+    colours = {element.get("stroke") for element in words_and_arrows} - {None, ACCENT}
+    assert colours == {"currentColor"}
+
+
+def test_no_page_reads_the_theme_on_the_server():
+    """A change of the theme starts no run, so that the colours of the old theme would stay."""
+    scripts = Path(pages.__file__).parent.rglob("*.py")
+    assert not [script.name for script in scripts if "context.theme" in script.read_text("utf-8")]

@@ -58,8 +58,10 @@ def test_a_film_that_is_turned_down_is_replaced_and_what_stood_before_it_stays(s
     assert after[:2] == before[:2]
     assert before[2] not in after
     assert len(after) == 3
+    assert app.session_state.focus == (1, ("reject-2", "plan-afresh"))
     app.button(key="plan-afresh").click().run()
     assert evening(app) == before
+    assert app.session_state.focus == (2, ("plan-add",))
 
 
 def test_another_list_gets_an_evening_of_its_own(show):

@@ -171,6 +171,7 @@ def test_where_nothing_stands_out_nothing_is_said():
 def test_a_tag_counts_when_people_agree_on_it_and_not_when_it_is_one_persons_list():
     films = np.repeat(np.arange(100, 130), 2)  # each twice, by two people
     given = [(int(film), "space opera", 0) for film in films] + [(film, "my dvds", 0) for film in range(100, 200)]
+    given += [(film, "national film registry", 0) for film in [*range(100, 160), *range(100, 105)]]
     one, _ = found(world(Tags.from_rows(given)), np.tile([5, 1], N // 2))
     assert [term.name for term in one.terms] == ["space opera"]
 
