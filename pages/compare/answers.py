@@ -116,7 +116,7 @@ def show_rank_table(ranks: Mapping[str, RankPosition], film: str, file_name: str
     alt = _("The rank of the film with each recommender")
     st.table(table.style.apply(lambda _column: bar_styles, subset=[rank_column]), border="horizontal", alt=alt)
     positions = {title: [position] for title, position in ranks.items()}  # `rank_table` expects a list of films
-    charts.download_buttons(list_comparison.rank_table(positions, [film]), file_name)
+    charts.download_buttons(list_comparison.rank_table(positions, [film]), file_name, alt)
 
 
 def rank_text(position: RankPosition, mark_hits: bool) -> str:

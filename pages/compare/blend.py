@@ -61,4 +61,4 @@ def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation
         rank_columns = {f"rank {title}": rank for title, rank in ranks.items()}
         csv_rows.append({"rank": pick.rank, **pick.film._asdict(), **rank_columns})
     st.html(film_cards.join_rows(html_rows))
-    charts.download_buttons(pd.DataFrame(csv_rows), "mixture")
+    charts.download_buttons(pd.DataFrame(csv_rows), "mixture", _("Mix two"))

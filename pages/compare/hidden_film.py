@@ -158,7 +158,7 @@ def show_each_film_hidden(dataset: Dataset, films: tuple[int, ...], names: list[
         points=100 / n,
     )
     st.caption(text)
-    charts.download_buttons(list_comparison.rank_table(ranks, labels), "hidden-films")
+    charts.download_buttons(list_comparison.rank_table(ranks, labels), "hidden-films", _("Hide a film"))
 
 
 def rank_heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ...], labels: list[str]) -> Styler:

@@ -78,8 +78,13 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     alt = _("Films that are in one list only")
     st.table(pd.DataFrame({_("Films"): unique_films}, titles), border="horizontal", hide_header=True, alt=alt)
     with st.container(horizontal=True):
-        charts.download_buttons(list_comparison.overlap_table(lists), "lists", _("Lists as CSV"))
-        charts.download_buttons(shared.rename_axis("recommender").reset_index(), "overlap", _("Overlap as CSV"))
+        charts.download_buttons(list_comparison.overlap_table(lists), "lists", _("What comes next"), _("Lists as CSV"))
+        charts.download_buttons(
+            shared.rename_axis("recommender").reset_index(),
+            "overlap",
+            _("How much the lists agree"),
+            _("Overlap as CSV"),
+        )
 
 
 def item_numbers(picks: list[Recommendation]) -> list[int]:

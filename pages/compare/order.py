@@ -36,6 +36,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         _("How much the lists of each recommender agree when the same films come in another order"),
         list_comparison.order_table(effects, [order_name(index) for index in range(1, len(orders) + 1)]),
         "order",
+        _("Effect of order"),
     )
     text = ngettext(
         "Your films in reverse order, and shuffled {n} time. An overlap of 1 means the same list, and 0 means no "

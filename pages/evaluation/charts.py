@@ -14,7 +14,8 @@ from pages.ui.i18n import N_, _
 PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
 MARGIN_PX = 130  # above and below the axes, together
 DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
-ALL_WIDTHS_PX = (270, 360, 480, *DESKTOP_WIDTHS_PX)  # phones included
+PHONE_WIDTHS_PX = (270, 360, 480)
+LEGEND_ROW_PX = 19  # on a phone, the legend has a row for each family and takes this height from the axes
 ROWS_MARGIN_PX = 110  # above and below the rows of a chart with a row for each value, together
 ROWS_PADDING = 0.6  # in rows: from the centre of the first or last row to the end of the axis
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
@@ -218,11 +219,14 @@ def label_points(
 
     The labels are two traces: labels that have room on a phone, then labels that only have room on a desktop. The style
     sheet hides the second trace on a phone. `linear_x` is x or, on a logarithmic axis, log10 of x. `height` is the
-    height inside the axes in pixels.
+    height inside the axes in pixels on a desktop.
     """
     points = list(zip(relative(linear_x), relative(y), strict=True))
-    on_phone = free_sides(points, labels, ALL_WIDTHS_PX, height)
-    on_desktop = free_sides(points, labels, DESKTOP_WIDTHS_PX, height, on_phone)
+    desktop_sizes = [(width, height) for width in DESKTOP_WIDTHS_PX]
+    phone_height = height - LEGEND_ROW_PX * (len(figure.data) - 1)
+    phone_sizes = [(width, phone_height) for width in PHONE_WIDTHS_PX]
+    on_phone = free_sides(points, labels, phone_sizes + desktop_sizes)
+    on_desktop = free_sides(points, labels, desktop_sizes, on_phone)
     desktop_only = [None if phone else desktop for phone, desktop in zip(on_phone, on_desktop, strict=True)]
     for sides in (on_phone, desktop_only):
         figure.add_scatter(  # points without a label stay, because Plotly drops empty traces
@@ -248,24 +252,22 @@ def relative(values: pd.Series) -> pd.Series:
 def free_sides(
     points: Sequence[tuple[float, float]],
     labels: Sequence[str],
-    widths: Sequence[float],
-    height: float,
+    sizes: Sequence[tuple[float, float]],
     placed: Sequence[str | None] = (),
 ) -> list[str | None]:
-    """Choose a side for each label. At all widths, it covers no other label and no point, and it stays in the chart.
+    """Choose a side for each label. At all sizes, it covers no other label and no point, and it stays in the chart.
 
     Args:
         points: Pairs (x, y) from 0 to 1, the most important point first.
         labels: Label of each point.
-        widths: Widths of the chart in pixels.
-        height: Height of the chart in pixels.
+        sizes: Widths and heights of the chart in pixels.
         placed: Result of an earlier call for the same points. Its sides are kept. (): there was no earlier call.
 
     Returns:
         A key of SIDES for each point, None if its label has no room.
     """
     sides = list(placed) or [None] * len(points)
-    layouts = [_LabelLayout(points, labels, width, height) for width in widths]
+    layouts = [_LabelLayout(points, labels, width, height) for width, height in sizes]
     placed_first = sorted(range(len(sides)), key=lambda point: sides[point] is None)  # others must avoid placed labels
     for point in placed_first:
         sides_with_room = (side for side in SIDES if all(layout.has_room(point, side) for layout in layouts))

@@ -92,7 +92,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
         "Share of predictions that came true, plotted against their predicted probability, for {names}",
         names=view.join_titles(selected),
     )
-    show_chart(figure, alt, bins, f"reliability-{view.key}")
+    show_chart(figure, alt, bins, f"reliability-{view.key}", _("Predicted and observed probability"))
 
 
 def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: list[str]) -> None:
@@ -114,7 +114,7 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
         "Predicted probability divided by the share that came true, by rank, for {names}",
         names=view.join_titles(selected),
     )
-    show_chart(figure, alt, by_rank, f"sure-by-rank-{view.key}")
+    show_chart(figure, alt, by_rank, f"sure-by-rank-{view.key}", _("Overconfidence by rank"))
 
 
 def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
@@ -221,7 +221,13 @@ def show_list_of_user(
             hoverinfo="skip",
             cliponaxis=False,
         )
-    show_chart(figure, alt, rows.drop(columns="item"), f"sure-of-list-{view.dataset}-{user.user_id}")
+    show_chart(
+        figure,
+        alt,
+        rows.drop(columns="item"),
+        f"sure-of-list-{view.dataset}-{user.user_id}",
+        _("Probabilities in one list"),
+    )
     text = _(
         "Only one film comes next, so a sum above 100% is overconfident. Sums of the first 100 films: {sums}. "
         "A softmax distributes 100% over all films. With BCE and in gSASRec, each film has its own probability.",
@@ -243,7 +249,13 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
         names=view.join_titles(list(shares)),
     )
     rows = pd.concat([table.assign(variant=variant) for variant, table in shares.items()])
-    show_chart(plot_by_rank(shares, view.titles, "share", min_value), alt, rows, f"stood-at-rank-{view.dataset}")
+    show_chart(
+        plot_by_rank(shares, view.titles, "share", min_value),
+        alt,
+        rows,
+        f"stood-at-rank-{view.dataset}",
+        _("Calibration"),
+    )
 
 
 def plot_by_rank(by_variant: dict[str, pd.DataFrame], titles: dict[str, str], y: str, min_value: float) -> go.Figure:

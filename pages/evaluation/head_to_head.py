@@ -100,7 +100,7 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
     )
     st.markdown(format.escape_markdown(text))
     alt = _("Number of people for whom {left} or {right} ranks the hidden film higher, by factor", **titles)
-    show_chart(plot_margins(view, margins, left, right), alt, margins, f"pair-{view.key}")
+    show_chart(plot_margins(view, margins, left, right), alt, margins, f"pair-{view.key}", _("Head-to-head"))
     text = _(
         "Rank 5 counts as 2× higher than rank 10, just as rank 50 counts as 2× higher than rank 100. Ranks are "
         "averaged over seeds (geometric mean)."

@@ -110,7 +110,7 @@ def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.Data
     if len(published):
         st.html(codes_html(published))
     numbers = board.merge(tests.drop(columns=["metric", "users"]), how="left", on="variant")
-    download_numbers(numbers, f"leaderboard-{view.key}")
+    download_numbers(numbers, f"leaderboard-{view.key}", _("Leaderboard"))
 
 
 def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame) -> None:
@@ -128,7 +128,7 @@ def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.Da
             st.code("\n".join(provenance.commands), language=None, wrap_lines=True)
     else:
         st.caption(_("Select a row to see its command, commit, seeds and number of people."))
-    download_numbers(board, f"figures-{view.key}")
+    download_numbers(board, f"figures-{view.key}", _("Leaderboard"))
     if not published.empty:
         show_published_figures(view, published)
 
@@ -153,7 +153,7 @@ def show_published_figures(view: EvaluationView, published: pd.DataFrame) -> Non
         columns = [*PHONE_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
         alt = _(TIME_AWARE_TITLE) if is_time_aware else _("Published figures")
         show_table(figures[columns].dropna(axis="columns", how="all"), f"published-{is_time_aware}-{view.key}", alt)
-    download_numbers(published, f"published-{view.key}")
+    download_numbers(published, f"published-{view.key}", _("Published figures"))
 
 
 def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:

@@ -75,7 +75,7 @@ def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
                 alt = _("{title} of {names}", title=_(title), names=names)
                 plot(label_line_ends(figure), alt, f"curves-{column}")
     rows = [log.assign(variant=variant) for variant, log in selected_logs.items()]
-    download_numbers(pd.concat(rows), f"curves-{view.dataset}")
+    download_numbers(pd.concat(rows), f"curves-{view.dataset}", _("Learning"))
 
 
 def show_costs(view: EvaluationView) -> None:
@@ -100,7 +100,7 @@ def show_costs(view: EvaluationView) -> None:
         )
         rows = costs.table.assign(title=costs.table["title"].map(_))
         figure = plot_scatter(rows, "seconds", metric, _("Training time of one seed"), metric_title(metric), "log10")
-        show_chart(figure, alt, costs.table, f"cost-{view.key}")
+        show_chart(figure, alt, costs.table, f"cost-{view.key}", _("Quality and training time"))
     lines = []
     for field, text in WITHOUT_TIME.items():
         if titles := getattr(costs, field):

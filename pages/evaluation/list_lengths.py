@@ -56,4 +56,10 @@ def show(view: EvaluationView, metric: str) -> None:
     label_line_ends(figure)
     # All lines end at the last category. Plotly would read its name "10" as the position 10.
     figure.update_annotations(x=len(lines.columns) - 1)
-    show_chart(figure, alt, table[["variant", "title", *leaderboards]], f"lengths-{view.dataset}-{metric}")
+    show_chart(
+        figure,
+        alt,
+        table[["variant", "title", *leaderboards]],
+        f"lengths-{view.dataset}-{metric}",
+        _("Quality by the length of the list"),
+    )

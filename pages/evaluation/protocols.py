@@ -68,7 +68,7 @@ def show(view: EvaluationView) -> None:
         metric=data.metric_title(metric),
         protocols=", ".join(map(protocol_title, names)),
     )
-    show_chart(plot_ranks(table, names), alt, table, f"protocols-{view.dataset}-{metric}")
+    show_chart(plot_ranks(table, names), alt, table, f"protocols-{view.dataset}-{metric}", _("Protocols"))
 
 
 def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:

@@ -91,7 +91,7 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
         "Share of pairs of consecutive films by their distance in the file order. Pairs rated in the same second "
         "always go forwards. Other pairs go backwards as often as forwards."
     )
-    show_chart(plot_distances(table), alt, table, f"file-order-{dataset}")
+    show_chart(plot_distances(table), alt, table, f"file-order-{dataset}", _("Films rated in the same second"))
 
 
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
@@ -140,7 +140,7 @@ def show_both_orders(table: pd.DataFrame, dataset: str) -> None:
         "random order",
         len(table),
     )
-    show_chart(plot_both_orders(table), alt, table, f"untied-{dataset}")
+    show_chart(plot_both_orders(table), alt, table, f"untied-{dataset}", _("Results in random order"))
 
 
 def plot_distances(table: pd.DataFrame) -> go.Figure:

@@ -50,7 +50,7 @@ def show(studies: list[Study], dataset: str) -> None:
         placeholder="–",
         alt=_("All figures of the study"),
     )
-    download_numbers(study.table, f"study-{study.name}")
+    download_numbers(study.table, f"study-{study.name}", _(study.title))
     if study.method:
         st.caption(format.escape_markdown(localize(study.method)))
 

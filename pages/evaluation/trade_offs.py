@@ -37,7 +37,9 @@ def show(view: EvaluationView) -> None:
         x=metric_title(x),
         y=metric_title(y),
     )
-    show_chart(plot_scatter(table, x, y, metric_title(x), metric_title(y)), alt, table, f"measures-{view.key}")
+    show_chart(
+        plot_scatter(table, x, y, metric_title(x), metric_title(y)), alt, table, f"measures-{view.key}", _("Trade-offs")
+    )
     show_rating_errors(view)
 
 
@@ -66,4 +68,4 @@ def show_rating_errors(view: EvaluationView) -> None:
     st.dataframe(
         localize_table(rows), hide_index=True, column_config=columns, column_order=order, alt=heading, width="content"
     )
-    download_numbers(table, f"stars-{view.key}")
+    download_numbers(table, f"stars-{view.key}", heading)

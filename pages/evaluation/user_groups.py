@@ -68,7 +68,7 @@ def show(view: EvaluationView) -> None:
         grouping=_(GROUPING_TITLES[grouping]),
     )
     figure = plot_groups(rows, view.board, metric_title(metric), bucket_names)
-    show_chart(figure, alt, table, f"slices-{view.key}-{grouping.replace(' ', '-')}")
+    show_chart(figure, alt, table, f"slices-{view.key}-{grouping.replace(' ', '-')}", _("By group"))
 
 
 def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[str, str]:

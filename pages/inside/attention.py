@@ -113,7 +113,7 @@ def show_attention(
     if n_films > n_shown:
         text = _("The chart shows the latest {n} of {all} films. The model reads all of them.", n=n_shown, all=n_films)
         st.caption(text)
-    charts.download_buttons(table, f"attention-{common.file_name(predictor)}", index=True)
+    charts.download_buttons(table, f"attention-{common.file_name(predictor)}", _("Attention"), index=True)
 
 
 def show_heat_map(result: Attention, layer: int | None, head: int | None, fields: dict[str, str]) -> None:
@@ -271,7 +271,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     names = {"distance": _("Distance"), "attention": _("Attention"), "people": _("People")}
     display_table = table.rename(columns=names).set_index(names["distance"])
     common.table_expander(display_table, _("mean attention and number of people by distance"), "distance")
-    charts.download_buttons(table, f"distance-{name}")
+    charts.download_buttons(table, f"distance-{name}", _("Attention by distance"))
 
 
 @cache.cached_for_predictor(max_entries=12)

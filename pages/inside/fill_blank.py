@@ -69,7 +69,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
                 with st.container(gap="small"):
                     show_sides(predictor, sequence, blank.position, answer)
     records = [{"position": blank.position + 1, **as_record(pick)} for blank in blanks for pick in blank.picks]
-    charts.download_buttons(pd.DataFrame(records), f"blanks-{dataset.name}")
+    charts.download_buttons(pd.DataFrame(records), f"blanks-{dataset.name}", _("Masked films"))
 
 
 def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[list[int], list[int], bool]:

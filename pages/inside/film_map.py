@@ -80,7 +80,7 @@ def show(dataset: Dataset, history: tuple[int, ...]) -> None:
         show_map(predictor, film_map, regions, history, chosen, [item for item, _cosine in neighbours], colour_by)
         if regions:
             common.table_expander(region_table(dataset, regions), _("regions of the map"), "regions")
-        charts.download_buttons(film_map.table, f"map-{common.file_name(predictor)}")
+        charts.download_buttons(film_map.table, f"map-{common.file_name(predictor)}", _("Map"))
 
 
 def show_tsne_status(predictor: Predictor) -> bool:
@@ -150,7 +150,9 @@ def show_neighbours(predictor: Predictor, chosen: int, neighbours: list[tuple[in
     )
     common.show_neighbours(films, neighbours)
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in neighbours])
-    charts.download_buttons(table, f"neighbours-{common.file_name(predictor)}")
+    charts.download_buttons(
+        table, f"neighbours-{common.file_name(predictor)}", _("Nearest to {film}", film=films[chosen].label)
+    )
 
 
 def show_map(

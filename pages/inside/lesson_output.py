@@ -247,7 +247,7 @@ def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
             "probabilities are higher there."
         )
     )
-    charts.download_buttons(lesson.steps.predictions, f"softmax-{common.file_name(lesson.predictor)}")
+    charts.download_buttons(lesson.steps.predictions, f"softmax-{common.file_name(lesson.predictor)}", _("Softmax"))
     attention = lesson.steps.attention
     watched = set(attention.tokens[attention.is_film].tolist())
     with example:

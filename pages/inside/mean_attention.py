@@ -96,7 +96,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     )
     st.caption(text)
     common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
-    charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}")
+    charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}", _("Mean attention"))
 
 
 def show_head(predictor: Predictor, by_position: MeanAttention, by_head: pd.DataFrame, layer: int, head: int) -> None:
@@ -189,7 +189,9 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
         n=attention.MAX_STORED_TOKENS,
     )
     st.caption(text)
-    charts.download_buttons(table.drop(columns="colour"), f"genre-attention-{common.file_name(predictor)}")
+    charts.download_buttons(
+        table.drop(columns="colour"), f"genre-attention-{common.file_name(predictor)}", _("Attention between genres")
+    )
 
 
 def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end: float) -> None:

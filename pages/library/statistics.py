@@ -52,7 +52,7 @@ def show(dataset: Dataset) -> None:
             st.header(title)
             st.markdown(format.escape_markdown(sentence))
             alt = _("Chart: {title}. {sentence}", title=title, sentence=sentence)
-            show_chart(figure, alt, table, f"{name}-{dataset.name}")
+            show_chart(figure, alt, table, f"{name}-{dataset.name}", title)
 
     left, right = st.columns(2, gap="large")
     with left:

@@ -93,7 +93,7 @@ def show_films(predictors: tuple[Predictor, Predictor], requests: tuple[Request,
         model=cache.recommender_title(predictor),
     )
     st.caption(format.escape_markdown(f"{_(RULE_HELP[rule])} {bars}"))
-    charts.download_numbers(group.group_table(picks), "together")
+    charts.download_numbers(group.group_table(picks), "together", _("For both of you"))
 
 
 def show_row(predictor: Predictor, pick: GroupRecommendation) -> None:

@@ -12,8 +12,8 @@ import plotly.graph_objects as go
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from pages.ui.format import escape_markdown, metric
-from pages.ui.i18n import N_, _, count, localize_chart, number
+from pages.ui.format import display_genres, escape_markdown, metric
+from pages.ui.i18n import N_, _, count, current_language, localize_chart, number
 from recsys.serving import share_image
 from recsys.serving.export import escape_table
 from recsys.serving.share_image import Fonts
@@ -65,15 +65,15 @@ def plot(figure: go.Figure, description: str, name: str) -> None:
         st.plotly_chart(localize_chart(figure), alt=description, config=tools)
 
 
-def show_chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str) -> None:
-    """Show a chart with a description for screen readers, and buttons that download its numbers."""
+def show_chart(figure: go.Figure, description: str, table: pd.DataFrame, name: str, title: str) -> None:
+    """Show a chart with a description for screen readers, and `download_numbers` of its table."""
     plot(figure, description, name)
-    download_numbers(table, name)
+    download_numbers(table, name, title)
 
 
-def download_numbers(table: pd.DataFrame, name: str) -> None:
+def download_numbers(table: pd.DataFrame, name: str, title: str) -> None:
     """Show `download_buttons` without borders for a table."""
-    download_buttons(table, name, quiet=True)
+    download_buttons(table, name, title, quiet=True)
 
 
 def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Sequence[float] = (1, 3)) -> dict[str, Any]:
@@ -106,23 +106,26 @@ def _cell(value: Any, spec: str) -> str:
     return count(int(value)) if isinstance(value, Integral) else metric(float(value))
 
 
-def download_buttons(table: pd.DataFrame, name: str, label: str = "", index: bool = False, quiet: bool = False) -> None:
+def download_buttons(
+    table: pd.DataFrame, name: str, title: str, label: str = "", index: bool = False, quiet: bool = False
+) -> None:
     """Show a button that downloads a table as `name`.csv and, for a small table, one for `name`.png.
 
     Args:
         table: The table.
         name: Name of the files, without suffix.
+        title: Title of the picture.
         label: Label of the CSV button.
         index: Whether the index is a column of the files.
         quiet: Whether the buttons have no border.
     """
     kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
-    table = add_headings(table.reset_index() if index else table)
+    table = table.reset_index() if index else table
     with st.container(horizontal=True, gap="xsmall", width="content"):
-        file_button(label or _("Download as CSV"), as_csv(table), f"{name}.csv", f"csv-{name}", kind)
+        file_button(label or _("Download as CSV"), as_csv(add_headings(table)), f"{name}.csv", f"csv-{name}", kind)
         if share_image.fits_image(table):
-            png_label = _("*Download as a picture: {table}*", table=escape_markdown(_file_title(name)))
-            file_button(png_label, lambda: as_png(table, name), f"{name}.png", f"png-{name}", kind)
+            png_label = _("*Download as a picture: {table}*", table=escape_markdown(title))
+            file_button(png_label, png_renderer(table, title), f"{name}.png", f"png-{name}", kind)
 
 
 def file_button(
@@ -156,14 +159,16 @@ def as_csv(table: pd.DataFrame) -> str:
     return escape_table(table).to_csv(index=False)
 
 
-def as_png(table: pd.DataFrame, name: str) -> bytes:
-    """Return a table as a picture."""
-    return share_image.table_png(table, _file_title(name), _("NextReel"), fonts())
+def png_renderer(table: pd.DataFrame, title: str) -> Callable[[], bytes]:
+    """Return a function that draws a table as a picture in the visitor's language.
 
-
-def _file_title(name: str) -> str:
-    """Return the title of the table in a file: "Hidden films" for "hidden-films"."""
-    return name.replace("-", " ").replace("_", " ").capitalize()
+    Streamlit calls the function after a click, when the visitor's language is unknown. So it is determined before.
+    """
+    if "genres" in table:
+        table = table.assign(genres=table["genres"].map(display_genres, na_action="ignore"))
+    table = add_headings(table).rename(columns=lambda heading: str(heading).replace("_", " "))
+    footer, format_number = _("NextReel"), partial(number, language=current_language())
+    return lambda: share_image.table_png(table, title, footer, fonts(), format_number)
 
 
 def fonts() -> Fonts:

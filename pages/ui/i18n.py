@@ -136,9 +136,9 @@ def current_noun() -> Noun:
     return "film" if get_script_run_ctx(suppress_warning=True) is None else st.session_state.get("noun", "film")
 
 
-def number(value: Any, spec: str) -> str:
-    """Format a number for the visitor's language. spec: Format specification of `format`."""
-    text, language = format(value, spec), current_language()
+def number(value: Any, spec: str, language: str = "") -> str:
+    """Format a number for a language, "": the visitor's language. spec: Format specification of `format`."""
+    text, language = format(value, spec), language or current_language()
     return text if language == ENGLISH else text.translate(_separators(language))
 
 

@@ -145,7 +145,7 @@ def _show_tables(review: Review, choices: dict[str, int | None], dataset: Datase
         with st.expander(label, icon=":material/playlist_remove:"):
             st.caption(_("Entries of your files that will not be in your list, each with the reason."))
             st.dataframe(translate_table(not_imported), hide_index=True)
-            charts.download_numbers(not_imported, "not-taken")
+            charts.download_numbers(not_imported, "not-taken", label)
     if len(accepted):
         with st.expander(_("How each film was found"), icon=":material/playlist_add_check:"):
             st.dataframe(translate_table(accepted), hide_index=True)

@@ -97,7 +97,11 @@ def _show_results(ranks: FilmRanks, n_films: int) -> None:
         "median rank."
     )
     st.caption(text)
-    charts.download_numbers(rows.rename(columns=CSV_NAMES), "last-films-guessed")
+    charts.download_numbers(
+        rows.rename(columns=CSV_NAMES),
+        "last-films-guessed",
+        _("Which recommender would have predicted your last films?"),
+    )
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:

@@ -7,7 +7,7 @@ lengths and font sizes are in units of SCALE pixels.
 import io
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -226,9 +226,21 @@ def fits_image(table: pd.DataFrame) -> bool:
     return 0 < len(table) <= MAX_TABLE_ROWS and 0 < table.shape[1] <= MAX_TABLE_COLUMNS
 
 
-def table_png(table: pd.DataFrame, title: str, footer: str, fonts: Fonts = DEFAULT_FONTS) -> bytes:
-    """Draw a table that `fits_image`. Numbers are aligned right."""
-    columns = {str(name): list(map(_cell_text, table.iloc[:, column])) for column, name in enumerate(table.columns)}
+def table_png(
+    table: pd.DataFrame,
+    title: str,
+    footer: str,
+    fonts: Fonts = DEFAULT_FONTS,
+    format_number: Callable[[float, str], str] = format,
+) -> bytes:
+    """Draw a table that `fits_image`. Numbers are aligned right.
+
+    format_number: Formats a number by a format specification.
+    """
+    columns = {
+        str(name): [_cell_text(value, format_number) for value in table.iloc[:, column]]
+        for column, name in enumerate(table.columns)
+    }
     widths = [
         min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, CELL_SIZE) for text in (name, *cells)))
         for name, cells in columns.items()
@@ -252,12 +264,12 @@ def table_png(table: pd.DataFrame, title: str, footer: str, fonts: Fonts = DEFAU
     return canvas.to_png()
 
 
-def _cell_text(value: object) -> str:
+def _cell_text(value: object, format_number: Callable[[float, str], str] = format) -> str:
     """Return a number with at most four decimals, another value as text, "" for a missing value."""
     if pd.isna(value):
         return ""
     if not isinstance(value, float):
         return str(value)
     if value.is_integer():
-        return f"{value:,.0f}"
-    return f"{value:,.4f}" if abs(value) >= 1e-4 else f"{value:.2g}"
+        return format_number(value, ",.0f")
+    return format_number(value, ",.4f" if abs(value) >= 1e-4 else ".2g")

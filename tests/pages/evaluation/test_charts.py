@@ -1,3 +1,5 @@
+import itertools
+
 import pandas as pd
 import pytest
 from hypothesis import given, settings
@@ -6,6 +8,7 @@ from hypothesis import strategies as st
 from pages.evaluation import charts
 
 WIDTHS = (270, 700, 1100)
+SIZES = [(width, 400) for width in WIDTHS]
 share = st.floats(0, 1, allow_nan=False)
 
 
@@ -30,8 +33,8 @@ def overlap(one, other):
 @given(st.lists(st.tuples(share, share), max_size=12))
 def test_no_name_covers_another_or_a_mark_at_any_width(points):
     names = [f"Recommender {number}" for number in range(len(points))]
-    first = charts.free_sides(points, names, WIDTHS, 400)
-    sides = charts.free_sides(points, names, WIDTHS[1:], 400, first)
+    first = charts.free_sides(points, names, SIZES)
+    sides = charts.free_sides(points, names, SIZES[1:], first)
     assert all(then == now for then, now in zip(first, sides, strict=True) if then)
     for width in WIDTHS[1:]:
         rows = zip(points, names, sides, strict=True)
@@ -50,12 +53,12 @@ def test_no_name_covers_another_or_a_mark_at_any_width(points):
 
 
 def test_a_lone_name_stands_on_the_right_and_one_at_the_right_end_on_the_left():
-    assert charts.free_sides([(0.2, 0.5)], ["EASE"], [300], 400) == ["middle right"]
-    assert charts.free_sides([(1.0, 0.5)], ["EASE"], [300], 400) == ["middle left"]
+    assert charts.free_sides([(0.2, 0.5)], ["EASE"], [(300, 400)]) == ["middle right"]
+    assert charts.free_sides([(1.0, 0.5)], ["EASE"], [(300, 400)]) == ["middle left"]
 
 
 def test_the_most_important_of_two_on_one_spot_is_named_first():
-    sides = charts.free_sides([(0.5, 0.5), (0.5, 0.5)], ["first", "second"], [300], 400)
+    sides = charts.free_sides([(0.5, 0.5), (0.5, 0.5)], ["first", "second"], [(300, 400)])
     assert sides[0] == "middle right"
     assert sides[1] != "middle right"
 
@@ -153,3 +156,19 @@ def test_no_line_crosses_the_label_of_a_line_that_ends_early():
 def anchor_of_short(logs):
     figure = charts.label_line_ends(charts.plot_lines(logs, {name: name for name in logs}, "epoch", "loss", ""))
     return {note.text: note.yanchor for note in figure.layout.annotations}.get("short", "no label")
+
+
+def test_names_do_not_overlap_above_the_tall_legend_of_a_phone():
+    families = list(charts.LOOKS)
+    n = 20
+    rows = [{"title": f"Model {row}", "family": families[row % len(families)], "x": 1.0, "y": row} for row in range(n)]
+    figure = charts.plot_scatter(pd.DataFrame(rows), "x", "y", "", "")
+    phone = figure.data[-2]
+    phone_height = charts.PLOT_HEIGHT_PX - charts.LEGEND_ROW_PX * (len(families) - 1)
+    for side in ("middle right", "middle left"):
+        heights = sorted(
+            phone_height * 0.88 * y / (n - 1)
+            for y, text, position in zip(phone.y, phone.text, phone.textposition, strict=True)
+            if text and position == side
+        )
+        assert all(above - below >= charts.LETTER_HEIGHT_PX for below, above in itertools.pairwise(heights))
