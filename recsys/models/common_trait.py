@@ -42,17 +42,27 @@ class CommonTrait(NamedTuple):
 class TraitTable:
     """The traits of all items, and how frequent each trait is."""
 
-    def __init__(self, names: Sequence[str], item_traits: sparse.csr_array, event_shares: np.ndarray) -> None:
+    def __init__(
+        self,
+        names: Sequence[str],
+        item_traits: sparse.csr_array,
+        event_shares: np.ndarray,
+        is_recommendable: np.ndarray | None = None,
+    ) -> None:
         """Create a table.
 
         Args:
             names: The names of the A traits.
             item_traits: Whether an item has a trait, (I, A) bool.
             event_shares: The shares of the events that belong to items with the traits, (A,).
+            is_recommendable: Whether an item with the trait can be recommended, (A,) bool. None: all traits.
         """
         self.names = list(names)
         self.item_traits = item_traits
         self.event_shares = event_shares
+        self._is_useful = event_shares < FREQUENT_TRAIT_SHARE  # (A,)
+        if is_recommendable is not None:
+            self._is_useful &= is_recommendable
         self._is_weak = np.array([name.startswith(WEAK_KINDS) for name in names], bool)  # (A,)
         self._items_by_trait = item_traits.tocsc()
 
@@ -60,8 +70,9 @@ class TraitTable:
     def from_dataset(cls, train: Dataset) -> Self:
         """Return the traits of the catalogue of a data set. 1 is added to all counts, so that no share is 0."""
         names, item_traits = trait_matrix(train.name, train.catalog)
-        n_events = train.counts @ item_traits.astype(np.int64)
-        return cls(names, item_traits, ((n_events + 1) / (train.counts.sum() + 1)).astype(np.float32))
+        n_events = train.counts @ item_traits.astype(np.int64)  # 0: only infrequent films have the trait
+        shares = ((n_events + 1) / (train.counts.sum() + 1)).astype(np.float32)
+        return cls(names, item_traits, shares, n_events > 0)
 
     @classmethod
     def empty(cls, n_items: int) -> Self:
@@ -86,8 +97,7 @@ class TraitTable:
         bounds = self.item_traits.indptr
         traits_of_items = np.concatenate([self.item_traits.indices[bounds[item] : bounds[item + 1]] for item in items])
         n_items_with = np.bincount(traits_of_items, minlength=len(self.names))  # of the history, (A,)
-        is_rare = self.event_shares < FREQUENT_TRAIT_SHARE
-        candidates = np.flatnonzero(is_rare & (n_items_with >= max(MIN_COMMON_SHARE * len(items), 2)))
+        candidates = np.flatnonzero(self._is_useful & (n_items_with >= max(MIN_COMMON_SHARE * len(items), 2)))
         surprises = _surprise(n_items_with[candidates], len(items), self.event_shares[candidates])
         lacks_many = n_items_with[candidates] < COMMON_SHARE * len(items)
         is_common = ~lacks_many | (surprises >= MIN_SURPRISE)

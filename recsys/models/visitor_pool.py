@@ -6,6 +6,7 @@ Shapes: B queries, M members, I items, N tested factors.
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -361,10 +362,11 @@ def in_several_orders(queries: Queries) -> tuple[Queries, np.ndarray]:
 
 def _mean_by_row(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
     """Return the mean of the rows of `scores` (n, I) for each value of `rows` (n,), which are 0 … B-1 in order."""
-    starts, counts = np.unique(rows, return_index=True, return_counts=True)[1:]
-    if len(starts) == len(rows):
+    n_queries = rows[-1] + 1
+    if n_queries == len(rows):
         return scores
-    return np.add.reduceat(scores, starts, axis=0) / counts[:, None].astype(np.float32)
+    bounds = np.searchsorted(rows, np.arange(n_queries + 1))
+    return np.stack([scores[start:end].mean(0) for start, end in pairwise(bounds)])
 
 
 def expected_hit_rates(scores: np.ndarray) -> np.ndarray:

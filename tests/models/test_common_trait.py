@@ -48,6 +48,15 @@ def test_strength_of_a_common_trait():
     assert table.items_with(complete).tolist() == [0, 1, 2, 3, 4]
 
 
+def test_a_trait_of_films_that_cannot_be_recommended_is_not_used():
+    item_traits = sparse.csr_array(np.array([[1, 1], [1, 1], [0, 1], [0, 0]], bool))
+    shares = np.array([0.0001, 0.01], np.float32)
+    names = ["language/tr", "theme/jazz"]
+    assert TraitTable(names, item_traits, shares).find_common(np.array([0, 1])).name == "language/tr"
+    table = TraitTable(names, item_traits, shares, np.array([False, True]))
+    assert table.find_common(np.array([0, 1])).name == "theme/jazz"
+
+
 def test_the_surprise_of_long_lists_is_finite():
     surprise = common_trait._surprise(np.array([1000, 2]), 1500, np.array([0.1, 0.1]))
     assert surprise[0] > 1000
