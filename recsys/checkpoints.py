@@ -172,16 +172,29 @@ def seeds(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT)
 def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Splitting = LEAVE_ONE_OUT) -> Path | None:
     """Return the folder of a checkpoint, or None. Without a seed, any seed matches, the lowest first.
 
-    A checkpoint in the home folder is preferred to the shipped one.
+    A checkpoint in the home folder is preferred to the shipped one, except for a mixture of which only the shipped one
+    was fitted with the current members.
     """
     location = (dataset_name, splitting.name, variant)  # the first arguments of functions of `paths`
-    for candidate in paths.seeds(*location) if seed is None else [seed]:
-        folder = paths.checkpoint(*location, candidate)
-        if (folder / META).exists():
-            return folder
+    folders = [paths.checkpoint(*location, number) for number in (paths.seeds(*location) if seed is None else [seed])]
+    folders = [folder for folder in folders if (folder / META).exists()]
     shipped = paths.shipped_checkpoint(*location)
-    is_shipped = (shipped / META).exists() and (seed is None or read_meta(shipped).seed == seed)
-    return shipped if is_shipped else None
+    if (shipped / META).exists() and (seed is None or read_meta(shipped).seed == seed):
+        folders.append(shipped)
+    if len(folders) > 1 and registry.get(variant).members(dataset_name):
+        return next((folder for folder in folders if _has_current_members(folder, dataset_name, splitting)), folders[0])
+    return folders[0] if folders else None
+
+
+def _has_current_members(folder: Path, dataset_name: str, splitting: Splitting) -> bool:
+    """Return whether the checkpoint of a mixture was fitted with the current versions of its members."""
+    try:
+        meta = read_meta(folder)
+    except StoreError:  # it is damaged
+        return False
+    return all(
+        _member_version(name, dataset_name, meta.seed, splitting) == version for name, version in meta.members.items()
+    )
 
 
 def notes(

@@ -237,6 +237,20 @@ def test_a_shipped_mixture_is_fitted_anew_on_this_machine_and_stays_as_it_is_shi
     assert (paths.shipped_checkpoint("cycle", LEAVE_ONE_OUT.name, "mixed") / checkpoints.META).read_bytes() == shipped
 
 
+def test_a_shipped_mixture_is_preferred_to_one_of_this_machine_with_former_members(fits, tmp_path):
+    train(power=2.0)
+    checkpoints.load_or_fit("mixed", WORLD)
+    former = checkpoints.find("mixed", "cycle")
+    shutil.move(former, tmp_path / "former")
+    ship("mixed", power=0.5)
+    shutil.move(tmp_path / "former", former)  # the member "trained" of this machine is gone
+    fits.clear()
+    assert checkpoints.find("mixed", "cycle") == paths.shipped_checkpoint("cycle", LEAVE_ONE_OUT.name, "mixed")
+    assert checkpoints.has_fit("mixed", "cycle")
+    assert powers(checkpoints.load_or_fit("mixed", WORLD)) == [0.5, 1.0]
+    assert fits == []
+
+
 def test_what_is_fitted_on_first_use_is_not_shipped():
     checkpoints.load_or_fit("counts", WORLD)
     with pytest.raises(checkpoints.StoreError, match="fitted on first use"):

@@ -45,11 +45,11 @@ class Predictor:
 
     def favours_content(self, films: Sequence[int]) -> bool:
         """Return whether the model gives content more weight than usual for a history of these film numbers."""
-        return self.model.favours_content(np.array(films, np.int64))
+        return self.model.favours_content(substitutes.replace_duplicates(self.dataset, np.array(films, np.int64)))
 
     def notable_common_trait(self, films: Sequence[int]) -> CommonTrait | None:
         """Return a trait that the films have in common, or None, see `Model.notable_common_trait`."""
-        return self.model.notable_common_trait(np.array(films, np.int64))
+        return self.model.notable_common_trait(substitutes.replace_duplicates(self.dataset, np.array(films, np.int64)))
 
     @property
     def is_current(self) -> bool:

@@ -248,9 +248,8 @@ def to_queries(model: Model, dataset: Dataset, histories: Sequence[np.ndarray], 
     Substitutes replace infrequent films, unless the model reads such films. If the model does not read ratings,
     disliked films are removed from the histories, because the model would recommend more films like them.
     """
-    films = list(histories)
-    if not model.reads_infrequent_films:
-        films = [substitutes.replace_infrequent(dataset, history) for history in histories]
+    replace_films = substitutes.replace_duplicates if model.reads_infrequent_films else substitutes.replace_infrequent
+    films = [replace_films(dataset, history) for history in histories]
     if not model.uses_query_ratings:
         for row, stars_by_film in enumerate(map(dict, ratings)):
             disliked_films = [film for film, stars in stars_by_film.items() if stars < MIN_LIKED_STARS]

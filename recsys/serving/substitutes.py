@@ -102,6 +102,13 @@ def replace_infrequent(dataset: Dataset, history: np.ndarray) -> np.ndarray:
     return np.array([find_item(dataset, number) for number in history.tolist()], np.int64)
 
 
+def replace_duplicates(dataset: Dataset, history: np.ndarray) -> np.ndarray:
+    """Return a history of film numbers (T,) with each film that the catalogue has twice replaced by its main film."""
+    if not len(history) or history.max() < dataset.n_items:
+        return history
+    return np.array([dataset.main_film_by_duplicate.get(film, film) for film in history.tolist()], np.int64)
+
+
 def films_to_keep(dataset: Dataset, numbers: Sequence[int]) -> list[bool]:
     """Return for each film of a history whether `AllDatasetFilms.to_items` keeps it or its substitute.
 

@@ -9,7 +9,7 @@ from recsys.data.dataset import Catalog, Queries
 from recsys.models import common_trait
 from recsys.serving import predictor, substitutes
 from recsys.serving.filters import Filters
-from recsys.serving.recommend import Request, ServingError, recommend
+from recsys.serving.recommend import Request, ServingError, recommend, to_queries
 from tests import toys
 from tests.serving.given import Given
 from tests.serving.given import predictor as given_predictor
@@ -67,6 +67,15 @@ def test_content_and_traits_of_all_films_include_infrequent_ones(monkeypatch):
     trait = all_films.traits.find_common(np.array([TERROR, 2]))
     assert trait.name == "genre/Horror"
     assert all_films.traits.items_with(trait).tolist() == [2, TERROR]
+
+
+def test_a_duplicate_is_replaced_by_its_main_film_for_a_model_that_reads_infrequent_films():
+    others = table(["Blood House", "Blood Village"], ["Horror", "Horror"], 200)
+    data = replace(world(), catalog=Catalog(table(TITLES, GENRES, 100), others))
+    assert substitutes.replace_duplicates(data, np.array([3, 6, 7])).tolist() == [3, 2, 7]
+    reader = Given(())
+    reader.reads_infrequent_films = True
+    assert to_queries(reader, data, [np.array([6, 7, 1])], [()]).histories[0].tolist() == [2, 7, 1]
 
 
 def test_the_nearest_film_stands_in():
