@@ -104,7 +104,7 @@ def popularity_trace(table: pd.DataFrame) -> go.Scattergl:
 
 
 def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Scattergl:
-    """Return a trace of films. Its customdata are the items, see `handle_click`."""
+    """Return a trace of films. Its customdata are the items, see `film_map.handle_click`."""
     style = {"size": 6, "opacity": 0.6, **marker}
     return go.Scattergl(
         x=table["x"],

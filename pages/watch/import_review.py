@@ -57,7 +57,7 @@ def show(state: ReviewState, dataset: Dataset, parts: list[Imported], has_files:
     watched = state.review.watched(state.choices)
     if watched:
         _show_summary(state.review, watched, dataset, has_files)
-    elif state.review.films:
+    elif state.review.films and not state.review.uncertain_positions:
         title = format.escape_markdown(cache.dataset_title(dataset.name))
         text = _("None of these films is in {data}. Close this dialog and try another data set at the top.", data=title)
         st.info(text, icon=":material/search_off:")

@@ -119,12 +119,12 @@ def substitute_note(dataset: Dataset, films: tuple[int, ...], position: int, rea
         dataset: The data set of the recommender.
         films: The visitor's list.
         position: Position of the film in the list.
-        reads_descriptions: Whether the recommender also reads infrequent films, see `substitutes.films_to_keep`.
+        reads_descriptions: Whether the recommender also reads infrequent films, see `substitutes.are_kept`.
     """
     substitute = substitutes.label(dataset, films[position])
     if not substitute:
         return ""
-    if reads_descriptions and not substitutes.films_to_keep(dataset, films)[position]:
+    if reads_descriptions and not substitutes.are_kept(dataset, films)[position]:
         return _("Too few ratings, so only its genres, tags and themes are used.")
     return _("Too few ratings, so {films} is used instead.", films=substitute)
 

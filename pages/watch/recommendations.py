@@ -279,7 +279,7 @@ def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
 
 
 def _explain_empty_list(recommendation_list: RecommendationList, kind: str) -> None:
-    """Show which filters to change if no film is recommendation_list, and a button that resets filters.
+    """Show which filters to change if no film is recommended, and a button that resets filters.
 
     If no filter is the cause, for example because all films are watched, there is no button. kind: A key of LIST_KINDS.
     """

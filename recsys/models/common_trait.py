@@ -70,7 +70,7 @@ class TraitTable:
     def from_dataset(cls, train: Dataset) -> Self:
         """Return the traits of the catalogue of a data set. 1 is added to all counts, so that no share is 0."""
         names, item_traits = trait_matrix(train.name, train.catalog)
-        n_events = train.counts @ item_traits.astype(np.int64)  # 0: only infrequent films have the trait
+        n_events = train.counts @ item_traits.astype(np.int64)  # 0: no event belongs to a film with the trait
         shares = ((n_events + 1) / (train.counts.sum() + 1)).astype(np.float32)
         return cls(names, item_traits, shares, n_events > 0)
 
@@ -122,7 +122,7 @@ class TraitTable:
 
     @classmethod
     def from_state(cls, state: dict[str, np.ndarray], n_items: int) -> Self:
-        """Return the stored table. States of older versions without `trait_names` give a table without traits."""
+        """Return the stored table. All its traits count as recommendable. Without `trait_names`, it has no traits."""
         if "trait_names" not in state:
             return cls.empty(n_items)
         names = state["trait_names"].tobytes().decode().split("\n")

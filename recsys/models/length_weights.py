@@ -23,7 +23,7 @@ from recsys.models.base import Model
 from recsys.training.options import RunOptions
 
 SCORE_BATCH = 256  # queries scored at once: M · I floats each
-MIN_EXAMPLES = 300  # queries of a range in a fit; a range with fewer is filled up with longer histories, which are cut
+MIN_EXAMPLES = 300  # queries of a range in a fit; `whole_or_cut_histories` fills up a range with fewer
 MAX_EXAMPLES = 2000  # queries of a range in a fit
 N_TOP = 256  # candidates of a query with the highest mean score of the members
 N_SAMPLED = 256  # candidates drawn from the other items
@@ -83,7 +83,7 @@ def whole_or_cut_histories(valid: HeldOut, edges: Sequence[int], rng: np.random.
         rows += [*whole_rows, *cut_rows]
         new_lengths += [*lengths[whole_rows], *cut_lengths]
     histories = [valid.queries.histories[row][-length:] for row, length in zip(rows, new_lengths, strict=True)]
-    # `are_whole` is one flag for all queries. So it is also set for cut histories, which do not begin at the beginning.
+    # `are_whole` is one flag for all queries. Cut histories get it too, although it is wrong for them.
     return Examples(Queries(histories, are_whole=valid.queries.are_whole), valid.targets[rows], histories)
 
 

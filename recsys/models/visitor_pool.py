@@ -28,8 +28,8 @@ from recsys.models.pool import Pool
 from recsys.training.options import RunOptions
 
 CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the films of the list
-# The constants up to DISSIMILAR_MULTIPLIER are factors of its weight. The factor for rarely watched films depends on
-# the geometric mean of the shares of users who watched each film of a history. It is 1 for FREQUENT_SHARE.
+# The constants up to DISSIMILAR_MULTIPLIER determine the factor of its weight. The factor for rarely watched films
+# depends on the geometric mean of the shares of users who watched each film of a history. It is 1 for FREQUENT_SHARE.
 FREQUENT_SHARE = 0.04
 MAX_RARITY_FACTOR = 8.0
 UNORDERED_RARITY_MULTIPLIER = 2.0  # multiplies the factor for rarely watched films if the history is in no order
@@ -37,15 +37,16 @@ MAX_TRAIT_FACTOR = 16.0  # for a rare common trait
 UNORDERED_MIN_FACTOR = 3.0  # for histories in no order
 SINGLE_MIN_FACTOR = 6.0  # the same for a single favourite, about whose taste the other members learn less
 TASTE_MIN_FACTOR = 24.0  # in `for_taste`
-NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films rank higher than usual
 DISSIMILAR_MULTIPLIER = 3.0  # if no film of a history is an item or similar to one
-RELIABLE_SHARE = 0.007  # In no order, Markov chains have a lower weight if the mean share of users is lower.
+NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films rank higher than usual
+RELIABLE_SHARE = 0.007  # below this `_mean_share`, Markov chains have a lower weight for lists in no order
 MIN_BONUS_LENGTH = 3  # histories of fewer films have no bonus for a common trait
 UNORDERED_MIN_BONUS_LENGTH = 2  # the same for histories in no order
 TRAIT_BONUS = 0.15  # films with the common trait get TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
 MAX_ORDERS = 4  # number of orders in which a list in no order is scored
 MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
-# lengths of the lists of a user on which each of the `unordered_inverse_temperatures` is fitted
+# Lengths of the lists of a user on which each of the `unordered_inverse_temperatures` is fitted. 1 is repeated, because
+# only one of a hundred films is a hit, and five draws per user give a more exact share of hits.
 UNORDERED_LENGTHS = ((1, 1, 1, 1, 1), (2, 3, 5, 10))
 INVERSE_TEMPERATURES = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested values, N
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
@@ -80,11 +81,13 @@ class VisitorPool(Pool):
     - Count memories of the networks are removed. Markov chains and EASE are members, so these counts have weights of
       their own.
     - Markov chains keep MAX_TRANSITIONS transitions of each item, because the app has them in memory.
-    - The weight of `content-fields` is multiplied by the larger of two factors. The weights are then rescaled to
-      their previous sum. Both factors were chosen on validation (docs/experiments.md).
-      - clip(FREQUENT_SHARE / s, 1, MAX_RARITY_FACTOR) for rarely watched films. Counts and networks learn little from
+    - The weight of `content-fields` is multiplied by the largest of three factors. The second and third are multiplied
+      by DISSIMILAR_MULTIPLIER if no film is an item or similar to one. The weights are then rescaled to their previous
+      sum (docs/experiments.md).
+      - The lowest factor of the mode: 1, or more in `for_taste` and `for_unordered_lists`.
+      - u · min(FREQUENT_SHARE / s, MAX_RARITY_FACTOR) for rarely watched films. Counts and networks learn little from
         their few events. s is the share of users who watched a film, as the geometric mean over the films of the
-        history. In no order, the factor is multiplied by UNORDERED_RARITY_MULTIPLIER.
+        history. u is UNORDERED_RARITY_MULTIPLIER in no order, else 1.
       - clip(exp(strength), 1, MAX_TRAIT_FACTOR) if the films have a trait in common (`CommonTrait`). So three German
         films are followed by German films, and three films about boxing by others about boxing, even popular ones.
     - Films with this trait get a bonus, see TRAIT_BONUS.
@@ -94,9 +97,9 @@ class VisitorPool(Pool):
       descriptions, and similar items replace them for the other members, see `AllFilms`.
     - Lists in no order (`for_unordered_lists`) are scored in several orders, and the means of the scores are used. So
       the order does not matter. The factor of `content-fields` is at least UNORDERED_MIN_FACTOR, or SINGLE_MIN_FACTOR
-      for a single film. The scores have a factor with which the total probability of the first N_CALIBRATED films is
-      right on validation data. It is mostly below 1, because favourites predict the next film worse than the newest
-      films of a history do.
+      for a single film. The scores have an inverse temperature with which the total probability of the first
+      N_CALIBRATED films is right on validation data. It is mostly below 1, because favourites predict the next film
+      worse than the newest films of a history do.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -125,7 +128,7 @@ class VisitorPool(Pool):
                 model.keep_strongest_transitions(MAX_TRANSITIONS)
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Fit the weights as `Pool` does, count users and traits, and fit the factors of the probabilities.
+        """Fit the weights as `Pool` does, compute the shares of users and traits, and calibrate the probabilities.
 
         The weights are fitted with whole Markov chains. With shrunk ones, NDCG@10 after one film was 7 % lower, because
         a target without a transition then has a very low probability.
@@ -245,12 +248,12 @@ class VisitorPool(Pool):
         is_content = np.array(self.members) == CONTENT_MEMBER
         is_markov = np.array([isinstance(model, Markov) for model in self.models], bool)
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
-            factors[row, is_content] = max(self._content_factor(history, trait), self._min_content_factor(history))
+            factors[row, is_content] = max(self._content_factor(history, trait), self._lowest_content_factor(history))
             if self.ignores_order:
                 factors[row, is_markov] = min(self._mean_share(history) / RELIABLE_SHARE, 1)
         return factors
 
-    def _min_content_factor(self, history: np.ndarray) -> float:
+    def _lowest_content_factor(self, history: np.ndarray) -> float:
         """Return the lowest factor of CONTENT_MEMBER for a history."""
         if not self.ignores_order:
             return self.min_content_factor
@@ -263,7 +266,7 @@ class VisitorPool(Pool):
             rarity_factor *= UNORDERED_RARITY_MULTIPLIER
         trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_FACTOR) if trait else 1.0
         factor = max(1.0, rarity_factor, trait_factor)
-        return factor if self._has_readable_film(history) else factor * DISSIMILAR_MULTIPLIER
+        return factor if self._has_similar_item(history) else factor * DISSIMILAR_MULTIPLIER
 
     def _mean_share(self, history: np.ndarray) -> float:
         """Return the geometric mean of the shares of users who watched each film of a history, 1 without films.
@@ -276,8 +279,8 @@ class VisitorPool(Pool):
         log_shares = np.where(is_item, self.log_shares[np.where(is_item, history, 0)], self.log_shares.min())
         return float(np.exp(log_shares.mean()))
 
-    def _has_readable_film(self, history: np.ndarray) -> bool:
-        """Return whether members that only read items can use any film of a history. True for an empty history."""
+    def _has_similar_item(self, history: np.ndarray) -> bool:
+        """Return whether any film of a history is an item or similar to one. True for an empty history."""
         if self.all_films is None or not len(history):
             return True
         return any(self.all_films.has_similar_item(film) for film in np.asarray(history).tolist())
@@ -294,7 +297,7 @@ class VisitorPool(Pool):
     def favours_content(self, history: np.ndarray) -> bool:
         """Return whether a history raises the factor of CONTENT_MEMBER, to NOTE_MIN_FACTOR or more."""
         factor = self._content_factor(history, self._find_common_trait(history))
-        return factor >= NOTE_MIN_FACTOR and factor > self._min_content_factor(history)
+        return factor >= NOTE_MIN_FACTOR and factor > self._lowest_content_factor(history)
 
     def notable_common_trait(self, history: np.ndarray) -> CommonTrait | None:
         """Return the trait that all films of a history have in common.
@@ -307,7 +310,7 @@ class VisitorPool(Pool):
         return trait
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool`, how frequent items and traits are, and the factors of lists in no order."""
+        """Return the state of `Pool`, how frequent items and traits are, and the temperatures of lists in no order."""
         own_state = {"log_shares": self.log_shares, "unordered_factors": self.unordered_inverse_temperatures}
         return super().state() | self.traits.state() | own_state
 

@@ -24,7 +24,7 @@ from recsys.text.fields import dataset_field_vectors
 from recsys.text.films import rows_by_value
 
 YEAR_SCALE = 15.0  # a distance of YEAR_SCALE years divides the similarity by e
-MIN_SIMILARITY = 1.0  # of the fields of a film and its substitute, see `films_to_keep`
+MIN_SIMILARITY = 1.0  # of the fields of a film and its substitute, see `are_kept`
 
 
 class Substitute(NamedTuple):
@@ -68,10 +68,10 @@ class AllDatasetFilms:
         return has_similar_item(self.dataset, number)
 
     def to_items(self, queries: Queries) -> Queries:
-        """Remove the films that `films_to_keep` leaves out, with their ratings. Replace infrequent films by items."""
+        """Remove the films that `are_kept` leaves out, with their ratings. Replace infrequent films by items."""
         histories, ratings = [], []
         for row, history in enumerate(queries.histories):
-            is_kept = films_to_keep(self.dataset, history.tolist())
+            is_kept = are_kept(self.dataset, history.tolist())
             histories.append(replace_infrequent(self.dataset, history[is_kept]))
             if queries.ratings is not None:
                 ratings.append(queries.ratings[row][is_kept])
@@ -109,7 +109,7 @@ def replace_duplicates(dataset: Dataset, history: np.ndarray) -> np.ndarray:
     return np.array([dataset.main_film_by_duplicate.get(film, film) for film in history.tolist()], np.int64)
 
 
-def films_to_keep(dataset: Dataset, numbers: Sequence[int]) -> list[bool]:
+def are_kept(dataset: Dataset, numbers: Sequence[int]) -> list[bool]:
     """Return for each film of a history whether `AllDatasetFilms.to_items` keeps it or its substitute.
 
     Films without a similar item are left out, unless this is true of all films.
@@ -152,7 +152,7 @@ def _most_similar(dataset: Dataset, number: int) -> Substitute:
     weight = np.sqrt(np.log1p(dataset.counts))
     year = dataset.catalog.films[number].year
     if year is not None:
-        years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,); an unknown year has no effect
+        years = dataset.catalog.movies["year"].fillna(year).to_numpy(np.float64)  # (I,); unknown: counts as the same
         weight *= np.exp(-np.abs(years - year) / YEAR_SCALE)
     weighted_similarity = similarity * weight
     is_relative = _relatives(dataset, number)

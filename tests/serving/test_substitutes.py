@@ -55,8 +55,8 @@ def test_films_without_a_similar_item_are_removed_for_models_that_read_items_if_
     assert [history.tolist() for history in items.histories] == [[4, UNRATED - 5], [TERROR - 5]]
     assert [stars.tolist() for stars in items.ratings] == [[1, 3], [4]]
     assert substitutes.AllDatasetFilms(world()).to_items(Queries([np.array([3])])).ratings is None
-    assert substitutes.films_to_keep(world(), [4, TERROR]) == [True, False]
-    assert substitutes.films_to_keep(world(), [TERROR, TERROR]) == [True, True]
+    assert substitutes.are_kept(world(), [4, TERROR]) == [True, False]
+    assert substitutes.are_kept(world(), [TERROR, TERROR]) == [True, True]
 
 
 def test_content_and_traits_of_all_films_include_infrequent_ones(monkeypatch):

@@ -232,6 +232,16 @@ def test_a_history_with_no_film_of_the_set_says_so(dialog):
     assert "None of these films is in" in said(app)
 
 
+def test_films_to_check_are_not_called_missing(dialog):
+    app = dialog(("l.csv", "Title\nToy Stori\n"))
+    (menu,) = [menu for menu in app.selectbox if menu.key.startswith("check-")]
+    menu.select_index(0).run()  # none of the suggested films
+    assert not app.exception
+    said_on_page = said(app) + "".join(each.label for each in app.expander)
+    assert "Which film is it? 1 film to check" in said_on_page
+    assert "None of these films is in" not in said_on_page
+
+
 def test_what_a_file_says_is_never_taken_for_markup(dialog):
     evil = "Title,Year\n<script>x</script> **a** :red[b],1950\nHeaat <img src=x>,1995\n"
     app = dialog(("*evil*.csv", evil))
