@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
-BUILT_IN_DATASET = "ml-latest-sample"  # the data set that comes with the project
+BUILT_IN_DATASET = "ml-latest-sample"  # data set that comes with the project
 
 
 def load(name: str = BUILT_IN_DATASET, report: "ProgressCallback | None" = None) -> "Dataset":
@@ -41,7 +41,7 @@ def load(name: str = BUILT_IN_DATASET, report: "ProgressCallback | None" = None)
 
 
 def recommenders() -> list[str]:
-    """Return the names of the recommenders in the order of the menus of the app."""
+    """Return the names of all recommenders, in the order of the menus of the app."""
     from recsys.models import registry
 
     return registry.names()
@@ -53,7 +53,7 @@ def recommender(
     """Load a recommender, or fit it on first use. From this call on, NumPy and torch compute on one thread.
 
     The defaults are the built-in data set and the recommender that the app uses for the data set. Raises
-    UnknownModelError for an unknown name, and StoreError if the recommender must be trained first.
+    UnknownModelError for an unknown name, and CheckpointError if the recommender must be trained first.
     """
     from recsys.data import prepared
     from recsys.progress import no_progress
@@ -67,8 +67,8 @@ def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence
     """Evaluate a recommender, store the result and return it: {"mean": {"ndcg@10": …}, "interval": …, "seeds": …, …}.
 
     Protocol "full" ranks all films. "popularity-100" and "uniform-100" rank 100 sampled films. "untied" shuffles films
-    that were rated in the same second. "time" splits by date. Without `seeds`, all trained seeds are evaluated. Raises
-    RecsysError if the recommender is unknown or not trained, or if the result would be misleading.
+    that a user rated in the same second. "time" splits by date. Without `seeds`, the models of all trained seeds are
+    evaluated. Raises RecsysError if the recommender is unknown or not trained, or if the result would be misleading.
     """
     from recsys.evaluation.evaluate import evaluate as measure
 
@@ -76,7 +76,7 @@ def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence
 
 
 class TitleRecommender:
-    """A recommender that takes film titles. The functions of `recsys.serving` take its `predictor`."""
+    """A recommender that takes film titles. Pass its `predictor` to the functions of `recsys.serving`."""
 
     def __init__(self, predictor: "Predictor") -> None:
         self.predictor = predictor
@@ -90,8 +90,9 @@ class TitleRecommender:
         """Recommend at most k films, best first.
 
         `titles` are the watched films, oldest first: "Toy Story (1995)". Without titles, the films are for a new user.
-        With in_order=False, `titles` are favourites in no order: `pool` then ignores the order and gives lower
-        probabilities. Raises UnknownTitleError, whose message lists similar titles.
+        With in_order=False, `titles` are favourites in no order. Then the recommender `pool` ignores the order and
+        gives lower probabilities, but other recommenders do not change. Raises UnknownTitleError, whose message lists
+        similar titles.
         """
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles
@@ -99,13 +100,13 @@ class TitleRecommender:
         from recsys.serving.recommend import Request, recommend
 
         predictor = self.predictor if in_order else for_unordered_list(self.predictor)
-        history = parse_titles(_title_index(self.predictor.dataset), titles)[0] if titles else ()
+        history, _notes = parse_titles(_title_index(self.predictor.dataset), titles) if titles else ([], [])
         return recommend(predictor, Request(tuple(history), k, filters or Filters()))
 
 
 @lru_cache(maxsize=1)
 def _built_in_dataset(version: str, report: "ProgressCallback | None") -> "Dataset":
-    """Return the built-in data set, which is loaded again if its `version` on disk changes."""
+    """Return the built-in data set. `version` is its version on disk, which is only part of the cache key."""
     return load(report=report)
 
 

@@ -1,4 +1,7 @@
-"""Cached arrays on disk. Each is the payload of a document with the fingerprint of the input data."""
+"""Store computed arrays, so that they need not be computed again.
+
+An array is the payload of a document. The document has the fingerprint of the data from which the array was computed.
+"""
 
 import warnings
 from pathlib import Path
@@ -8,13 +11,13 @@ import numpy as np
 from recsys import storage
 from recsys.errors import RecsysError, disk_errors
 
-INPUT_FINGERPRINT = "made_of"  # key in the document
+INPUT_FINGERPRINT = "made_of"  # key of the fingerprint in the document
 
 
 def read(path: Path, name: str, fingerprint: str) -> np.ndarray | None:
     """Return the array `name` of the document at `path`.
 
-    Returns None if the input data had another fingerprint, or if a file is missing or damaged.
+    Returns None if it was computed from data with another fingerprint, or if a file is missing or damaged.
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load
@@ -34,7 +37,7 @@ def write(path: Path, name: str, array: np.ndarray, fingerprint: str) -> None:
 
 
 def write_or_warn(path: Path, name: str, array: np.ndarray, fingerprint: str) -> None:
-    """Write an array, and warn if that fails, because the array in memory can still be used."""
+    """Write an array. If writing fails, only warn, because the array in memory can still be used."""
     try:
         with disk_errors(path):
             write(path, name, array, fingerprint)

@@ -1,6 +1,7 @@
-"""Boards: all results, or all trials, of a data set under a protocol in one artifact, see `recsys.storage`.
+"""Read and write boards. A board is an artifact with all results, or all trials, of a data set and protocol.
 
-`<protocol>.json` contains the document of each recommender or trial, by name. An .npz file contains the ranks by name.
+`<protocol>.json` contains the document of each recommender or trial, by name. An .npz file contains the ranks of the
+held-out items, by the same names. `recsys.storage` describes artifacts.
 """
 
 import io
@@ -26,7 +27,9 @@ def read(path: Path) -> dict[str, Document]:
 
 
 def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
-    """Return the ranks in a board by name, only of `names` if given. Callers must not change the arrays.
+    """Return the ranks in a board by name. With `names`, only their ranks are returned.
+
+    Callers must not change the arrays.
 
     Raises OSError, and DamagedFileError if ranks are damaged or missing.
     """
@@ -43,8 +46,8 @@ def update(
 ) -> None:
     """Add documents and their ranks to a board. Entries with the same names are replaced. Other writers wait.
 
-    If a file of the board is damaged, its content is lost. A warning then names the shell command `command`, which
-    repeats the measurements. Raises OSError.
+    If a file of the board is damaged, the old content is lost. A warning then contains `command`, the shell command
+    that repeats the measurements. Raises OSError.
     """
     with storage.locked(path):
         old_documents: dict[str, Document] = {}
@@ -55,7 +58,7 @@ def update(
         except storage.DamagedFileError as error:
             text = "{reason}, so its content is lost"
             errors.warn(storage.DamagedFileError(text, command, reason=error.message))
-        # the smallest integer type that can hold the ranks
+        # with the smallest integer type that can store the ranks
         new_ranks = {name: array.astype(np.min_scalar_type(int(array.max(initial=0)))) for name, array in ranks.items()}
         buffer = io.BytesIO()
         np.savez_compressed(buffer, allow_pickle=False, **dict(sorted((old_ranks | new_ranks).items())))

@@ -1,8 +1,9 @@
-"""Checkpoints: the weights of fitted models, with the document meta.json. Loading runs no code from the files.
+"""Save, find and load checkpoints: the weights of fitted models, with the document meta.json.
 
 A checkpoint contains fingerprints of its training data. A model that needs no training is fitted on first use, and
 again after the data or its preset has changed. A mixture combines other models, its members. Its checkpoint stores the
-versions of the members' checkpoints. It is invalid if one of these versions changes.
+versions of the members' checkpoints. It is invalid if one of these versions changes. Loading a checkpoint does not
+execute code from its files.
 """
 
 import json
@@ -32,12 +33,12 @@ from recsys.training.options import RunOptions
 
 META = "meta.json"
 WEIGHTS = "weights.safetensors"  # the stored file also has a hash in its name
-COUNTS = "../counts.safetensors"  # the arrays of `CountMemory`, in a file that shipped checkpoints share
-COUNT_PREFIXES = ("memory.followers.", "memory.companions.")  # of the names of these arrays, see `CountMemory.state`
+COUNTS = "../counts.safetensors"  # the counts of `CountMemory`, in a file that shipped checkpoints share
+COUNT_PREFIXES = ("memory.followers.", "memory.companions.")  # start of the names of these arrays in `Model.state`
 MAX_FLOAT16 = 60_000  # larger weights stay in 32 bits
 
 
-class StoreError(RecsysError):
+class CheckpointError(RecsysError):
     """A checkpoint cannot be written or used."""
 
 
@@ -49,16 +50,16 @@ class CheckpointMeta(BaseModel):
     variant: str  # name of the recommender
     config: dict[str, Any]
     n_items: int
-    films_fingerprint: str = Field(alias="films")  # of the list of items
+    films_fingerprint: str = Field(alias="films")  # `Catalog.fingerprint` of the items
     split: dict[str, Any]  # `Split.description`
     seed: int
-    fingerprint: str | None = None  # `Dataset.fingerprint`: of the histories
-    full_fingerprint: str | None = Field(None, alias="details")  # of the data set, if the model reads times or ratings
-    texts_fingerprint: str | None = Field(None, alias="texts")  # of the texts of items, if the model reads them
+    fingerprint: str | None = None  # `Dataset.fingerprint` of the histories
+    full_fingerprint: str | None = Field(None, alias="details")  # also of times and ratings, if the model reads these
+    texts_fingerprint: str | None = Field(None, alias="texts")  # of the texts of items, if the model reads these
     notes: dict[str, Any] = {}  # `TrainingSummary.notes`
     members: dict[str, str] = {}  # member of a mixture → version of its checkpoint
     added_dataset: str = Field("", alias="also")  # second data set that the model was trained on
-    is_fitted_on_first_use: bool = Field(False, alias="tuned")  # then with its preset
+    is_fitted_on_first_use: bool = Field(False, alias="tuned")  # such a fit has the settings of the preset
 
 
 def save(
@@ -74,7 +75,7 @@ def save(
     """Write the checkpoint of a model fitted to the training part of a data set, and return its folder.
 
     For the arguments after `dataset`, see `CheckpointMeta`. Without `members`, the current versions of the members are
-    stored. After a StoreError, the old checkpoint is intact.
+    stored. After a CheckpointError, the old checkpoint is intact.
     """
     folder = paths.checkpoint(dataset.name, splitting.name, variant, seed)
     meta = {
@@ -98,9 +99,9 @@ def save(
 def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, reject_stale: bool = False) -> Model:
     """Return the model of a checkpoint, ready to score the items of a data set.
 
-    Raises StoreError if a file is missing or altered, or if the model was fitted to other items, splitting or data. For
-    a model that needs training, changed data is only a warning. With `reject_stale`, which evaluations set, it is an
-    error.
+    Raises CheckpointError if a file is missing or altered, or if the model was fitted to other items, another splitting
+    or other data. For a model that needs training, changed data is only a warning. With `reject_stale`, which
+    evaluations set, it is an error.
     """
     meta, payloads = _read(folder)
     variant, dataset_name = meta.variant, dataset.name
@@ -108,22 +109,22 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, r
     if meta.films_fingerprint != dataset.catalog.fingerprint:
         text = "{folder} was trained on {n_trained} films that are not the same as the {n_items} films of {name}"
         sizes = {"n_trained": meta.n_items, "n_items": dataset.n_items}
-        raise StoreError(text, command, folder=folder, name=dataset_name, **sizes)
+        raise CheckpointError(text, command, folder=folder, name=dataset_name, **sizes)
     if meta.split.get("name") != splitting.name:
         text = "{folder} was trained on a different part of {name}"
-        raise StoreError(text, command, folder=folder, name=dataset_name)
+        raise CheckpointError(text, command, folder=folder, name=dataset_name)
     model = _build(folder, meta, payloads, command)
     stored_fields = meta.model_dump(by_alias=True)
     current_fields = _training_data_fields(model, dataset, splitting)
     if any(stored_fields[key] != value for key, value in current_fields.items()):
         if reject_stale or not model.needs_training:
             text = "the data of {name} changed after {variant} was trained, so it is not measured"
-            raise StoreError(text, command, name=dataset_name, variant=variant)
+            raise CheckpointError(text, command, name=dataset_name, variant=variant)
         change = f"the data of {dataset_name} changed after {variant} was trained"
         warnings.warn(f"{change}, so it fits less well; to train it again: {command}", stacklevel=3)
     versions = attach_members(model, dataset, meta.seed, splitting=splitting, reject_stale=reject_stale)
     if versions != meta.members:
-        raise StoreError("{variant} was fitted before its members were trained again", command, variant=variant)
+        raise CheckpointError("{variant} was fitted before its members were trained again", command, variant=variant)
     return model
 
 
@@ -137,7 +138,7 @@ def load_or_fit(
 ) -> Model:
     """Load the checkpoint that `find` returns, see `load`. A model that needs no training is fitted if necessary.
 
-    Raises UnknownModelError, and StoreError if the recommender or one of its members must be trained first.
+    Raises UnknownModelError, and CheckpointError if the recommender or one of its members must be trained first.
     """
     folder = find(variant, dataset.name, seed, splitting)
     if registry.get(variant).needs_training:
@@ -146,7 +147,7 @@ def load_or_fit(
             if splitting != LEAVE_ONE_OUT:
                 data = Message("{dataset} with the split “{splitting}”", dataset=dataset.name, splitting=splitting.name)
             command = training_command(variant, dataset.name, splitting.protocol, seed)
-            raise StoreError("no checkpoint for {variant} on {name}", command, variant=variant, name=data)
+            raise CheckpointError("no checkpoint for {variant} on {name}", command, variant=variant, name=data)
         return load(folder, dataset, splitting, reject_stale)
     if folder == paths.shipped_checkpoint(dataset.name, splitting.name, variant):
         if model := _load_if_current(folder, dataset, splitting, reject_stale):
@@ -162,18 +163,18 @@ def load_or_fit(
 def seeds(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> list[int]:
     """Return the seeds of the checkpoints in the home folder, ascending, or else the seed of the shipped checkpoint."""
     location = (dataset_name, splitting.name, variant)  # the first arguments of functions of `paths`
-    trained = [seed for seed in paths.seeds(*location) if (paths.checkpoint(*location, seed) / META).exists()]
+    home_seeds = [seed for seed in paths.seeds(*location) if (paths.checkpoint(*location, seed) / META).exists()]
     shipped = paths.shipped_checkpoint(*location)
-    if not trained and (shipped / META).exists():
+    if not home_seeds and (shipped / META).exists():
         return [read_meta(shipped).seed]
-    return trained
+    return home_seeds
 
 
 def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Splitting = LEAVE_ONE_OUT) -> Path | None:
-    """Return the folder of a checkpoint, or None. Without a seed, any seed matches, the lowest first.
+    """Return the folder of a checkpoint, None if there is none. Without a seed, all seeds are candidates.
 
-    A checkpoint in the home folder is preferred to the shipped one, except for a mixture of which only the shipped one
-    was fitted with the current members.
+    A checkpoint in the home folder is preferred to the shipped checkpoint, and a lower seed to a higher seed. For a
+    mixture, a checkpoint that was fitted with the current members is preferred to all others.
     """
     location = (dataset_name, splitting.name, variant)  # the first arguments of functions of `paths`
     folders = [paths.checkpoint(*location, number) for number in (paths.seeds(*location) if seed is None else [seed])]
@@ -190,7 +191,7 @@ def _has_current_members(folder: Path, dataset_name: str, splitting: Splitting) 
     """Return whether the checkpoint of a mixture was fitted with the current versions of its members."""
     try:
         meta = read_meta(folder)
-    except StoreError:  # it is damaged
+    except CheckpointError:  # it is damaged
         return False
     return all(
         _member_version(name, dataset_name, meta.seed, splitting) == version for name, version in meta.members.items()
@@ -200,15 +201,15 @@ def _has_current_members(folder: Path, dataset_name: str, splitting: Splitting) 
 def notes(
     variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT, seed: int | None = None
 ) -> dict[str, Any]:
-    """Return the training notes of the checkpoint that `find` returns, {} without one."""
-    with suppress(StoreError):
+    """Return the training notes of the checkpoint that `find` returns, {} if there is no checkpoint."""
+    with suppress(CheckpointError):
         if folder := find(variant, dataset_name, seed, splitting):
             return read_meta(folder).notes
     return {}
 
 
 def checkpoint_version(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> str:
-    """Return a text that changes with the checkpoint that `find` returns and with its members, "" without one."""
+    """Return a text that changes if the checkpoint of `find` or a member changes, "" if there is no checkpoint."""
     version = _meta_hash(find(variant, dataset_name, splitting=splitting))
     _, members = _stored_and_current_versions(variant, dataset_name, splitting)
     return storage.sha256(" ".join([version, *members.values()]).encode()) if version and members else version
@@ -230,14 +231,14 @@ def recommenders_to_train(variant: str, dataset_name: str, splitting: Splitting 
     return [name for name in missing if registry.get(name).needs_training]
 
 
-def is_available(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
-    """Return whether `load_or_fit` has nothing to fit, neither this recommender nor its members."""
+def is_ready(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
+    """Return whether neither the recommender nor any of its members must be trained or fitted."""
     _, members = _stored_and_current_versions(variant, dataset_name, splitting)
-    return all(has_fit(name, dataset_name, splitting) for name in (variant, *members))
+    return all(has_current_checkpoint(name, dataset_name, splitting) for name in (variant, *members))
 
 
-def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
-    """Return whether a checkpoint has the current members and, if it was fitted on first use, the current preset.
+def has_current_checkpoint(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT) -> bool:
+    """Return whether there is a checkpoint with the current members and, if fitted on first use, the current preset.
 
     The members themselves may still have to be fitted. A damaged meta.json of a model that needs training counts as a
     checkpoint, because `load_or_fit` raises an error and does not fit the model again. The weights are not read.
@@ -248,7 +249,7 @@ def has_fit(variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OU
     if not registry.get(variant).needs_training:
         try:
             _check_settings(folder, dataset_name)
-        except StoreError:
+        except CheckpointError:
             return False
     stored, current = _stored_and_current_versions(variant, dataset_name, splitting)
     return stored == current
@@ -265,14 +266,14 @@ def attach_members(
     """Give a mixture its fitted members, and return their versions by name. For other models, {} is returned.
 
     A member has the seed of the model. If there is no checkpoint with this seed, and the splitting is not seeded, the
-    member is the checkpoint that `find` prefers. Raises StoreError if a member must be trained first, or has members
-    itself.
+    member is the checkpoint of `find` without a seed. Raises CheckpointError if a member must be trained first, or
+    has members itself.
     """
     members = {}
     for member in model.members:
         if registry.get(member).members(dataset.name):
             text = "{title} cannot combine {name}, which is a mixture; use its members instead"
-            raise StoreError(text, title=Message(model.title), name=member)
+            raise CheckpointError(text, title=Message(model.title), name=member)
         member_seed = seed if splitting.is_seeded or find(member, dataset.name, seed, splitting) else None
         members[member] = load_or_fit(member, dataset, member_seed, report, splitting, reject_stale)
     if members:
@@ -286,13 +287,13 @@ def member_versions(model: Model, dataset_name: str, seed: int, splitting: Split
 
 
 def read_meta(folder: Path) -> CheckpointMeta:
-    """Return the content of meta.json. Raises StoreError, with the command that restores it, if it cannot be used."""
+    """Return the content of meta.json. If it is invalid, raises CheckpointError with the command that restores it."""
     with _read_errors(folder):
         return CheckpointMeta.model_validate(storage.read_document(folder / META))
 
 
 def check(folder: Path) -> None:
-    """Read all files of a checkpoint. Raises StoreError, with the command that restores it, if a file is damaged."""
+    """Read all files of a checkpoint. Raises CheckpointError, with a command that restores it, if a file is damaged."""
     with _read_errors(folder):
         storage.check(folder / META)
         CheckpointMeta.model_validate(storage.read_document(folder / META))
@@ -301,17 +302,17 @@ def check(folder: Path) -> None:
 def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAVE_ONE_OUT) -> Path:
     """Copy a checkpoint and its training log into assets/ with 16-bit weights, and return the folder.
 
-    Ship the members of a mixture first, then fit the mixture in an empty home folder, so that it uses the shipped
-    members. Raises StoreError if the state of the model contains histories of users, or if the model is fitted on first
-    use and is not a mixture.
+    Ship the members of a mixture first. Then fit the mixture in an empty home folder, so that it uses the shipped
+    members. Raises CheckpointError if the state of the model contains histories of users, or if the model is fitted on
+    first use and is not a mixture.
     """
     recommender = registry.get(variant)
     if not recommender.needs_training and not recommender.members(dataset_name):
         text = "{variant} is fitted on first use, so it is not shipped; ship a model that needs training"
-        raise StoreError(text, variant=variant)
+        raise CheckpointError(text, variant=variant)
     if recommender.model_class.state_has_histories:
         text = "{variant} contains people's histories, which must not be shared; ship another model"
-        raise StoreError(text, variant=variant)
+        raise CheckpointError(text, variant=variant)
     source = paths.checkpoint(dataset_name, splitting.name, variant, seed)
     target = paths.shipped_checkpoint(dataset_name, splitting.name, variant)
     _, payloads = _read(source)
@@ -322,7 +323,7 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
         states[COUNTS] = counts
     _write(target, storage.read_document(source / META), states)
     if (source / paths.LOG).exists():
-        with disk_errors(target, StoreError):
+        with disk_errors(target, CheckpointError):
             storage.replace_file(target / paths.LOG, (source / paths.LOG).read_bytes())
     return target
 
@@ -343,7 +344,7 @@ def training_command(
     seed: int | None = None,
     added_dataset: str = "",
 ) -> str:
-    """Return the command that trains a model for a protocol. Users of `added_dataset` are training data, too."""
+    """Return the command that trains a recommender for a protocol. With `added_dataset`, also on that data set."""
     options = ["--protocol", protocol] if protocol != LEAVE_ONE_OUT.protocol else []
     options += ["--also", added_dataset] if added_dataset else []
     options += ["--seed", str(seed)] if seed else []
@@ -368,14 +369,14 @@ def _training_data_fields(model: Model, dataset: Dataset, splitting: Splitting) 
 def _stored_and_current_versions(
     variant: str, dataset_name: str, splitting: Splitting
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the member versions that the checkpoint of a mixture stores, and the current ones. "": no version.
+    """Return the member versions that the checkpoint of a mixture stores, and the current versions, each by member.
 
-    Both dictionaries are empty if the recommender is not a mixture.
+    A version is "" if there is none. Both dictionaries are empty if the recommender is not a mixture.
     """
     stored = dict.fromkeys(registry.get(variant).members(dataset_name), "")
     seed = 0
     if stored and (folder := find(variant, dataset_name, splitting=splitting)):
-        with suppress(StoreError):  # a damaged checkpoint is fitted again
+        with suppress(CheckpointError):  # a damaged checkpoint is fitted again
             meta = read_meta(folder)
             if meta.members:
                 stored, seed = meta.members, meta.seed
@@ -400,7 +401,7 @@ def _member_version(member: str, dataset_name: str, seed: int, splitting: Splitt
         return _meta_hash(folder)
     uses_preset = folder is None  # the fit on first use will use it
     if folder:
-        with suppress(StoreError):  # a damaged checkpoint counts as fitted by `train`
+        with suppress(CheckpointError):  # a damaged checkpoint counts as fitted by `train`
             uses_preset = read_meta(folder).is_fitted_on_first_use
     settings = {"variant": member, "config": to_document(recommender.preset(dataset_name))}
     if recommender.model().uses_field_vectors:
@@ -409,7 +410,7 @@ def _member_version(member: str, dataset_name: str, seed: int, splitting: Splitt
 
 
 def _meta_hash(folder: Path | None) -> str:
-    """Return the SHA-256 of the meta.json of a checkpoint, "" without one."""
+    """Return the SHA-256 of the meta.json of a checkpoint, "" if there is no checkpoint."""
     try:
         return storage.sha256((folder / META).read_bytes()) if folder else ""
     except OSError:  # deleted in the meantime
@@ -431,27 +432,27 @@ def _build(folder: Path, meta: CheckpointMeta, payloads: Sequence[bytes], comman
         # first line only, because torch lists every tensor
         reason = error if isinstance(error, RecsysError) else str(error).partition("\n")[0]
         text = "{folder} was written by another version of {variant} ({reason})"
-        raise StoreError(text, command, folder=folder, variant=variant, reason=reason) from error
+        raise CheckpointError(text, command, folder=folder, variant=variant, reason=reason) from error
     return model
 
 
 def _load_if_current(folder: Path, dataset: Dataset, splitting: Splitting, reject_stale: bool) -> Model | None:
-    """Return the model of a checkpoint that was fitted on first use, or None if it must be fitted again."""
+    """Return the model of a checkpoint. Returns None if there is none, or if the model must be fitted again."""
     if not (folder / META).exists():
         return None
     try:
         _check_settings(folder, dataset.name)
         return load(folder, dataset, splitting, reject_stale)
-    except StoreError as error:
+    except CheckpointError as error:
         warnings.warn(f"fitting again, because the stored model cannot be used: {error.message}", stacklevel=3)
         return None
 
 
 def _check_settings(folder: Path, dataset_name: str) -> None:
-    """Raise StoreError if a model that needs no training must be fitted again, because of its meta.json.
+    """Raise CheckpointError if the settings in meta.json require that a model is fitted again.
 
-    Either the file is damaged, or it has settings of another version, or the model was fitted on first use with another
-    preset than the current one.
+    Either the file is damaged, or it has settings of another version, or the model was fitted on first use and its
+    preset has changed since.
     """
     meta = read_meta(folder)
     try:
@@ -461,36 +462,36 @@ def _check_settings(folder: Path, dataset_name: str) -> None:
     except (LookupError, ValueError, RecsysError):  # settings of another version
         is_current = False
     if not is_current:
-        raise StoreError("the settings of {variant} have changed since it was fitted", variant=meta.variant)
+        raise CheckpointError("the settings of {variant} have changed since it was fitted", variant=meta.variant)
 
 
 def _fit(
     variant: str, dataset: Dataset, seed: int, report: ProgressCallback, splitting: Splitting, reject_stale: bool
 ) -> Model:
     """Fit a model with its preset and save it. If it cannot be saved, warn."""
-    recommender, parts = registry.get(variant), splitting(dataset, seed)
+    recommender, split = registry.get(variant), splitting(dataset, seed)
     model = recommender.model(recommender.preset(dataset.name))
     members = attach_members(model, dataset, seed, report, splitting, reject_stale)
-    model.fit(parts.train, parts.valid, RunOptions(seed=seed, report=report))
+    model.fit(split.train, split.valid, RunOptions(seed=seed, report=report))
     try:
         save(variant, model, dataset, seed, splitting=splitting, members=members, is_fitted_on_first_use=True)
-    except StoreError as error:
+    except CheckpointError as error:
         warnings.warn(f"the fit will be done again next time: {error}", stacklevel=3)
     return model
 
 
 def _write(folder: Path, meta: dict[str, Any], states: Mapping[str, Mapping[str, np.ndarray]]) -> None:
-    """Write a checkpoint. `states` has the arrays of each payload by its name."""
+    """Write a checkpoint. `states`: name of a payload → name of an array → array."""
     payloads = {
         payload: weights_to_bytes({name: np.asarray(array, order="C") for name, array in state.items()})
         for payload, state in states.items()
     }
-    with disk_errors(folder, StoreError):
+    with disk_errors(folder, CheckpointError):
         storage.write_document(folder / META, meta, payloads)
 
 
 def _read(folder: Path) -> tuple[CheckpointMeta, list[bytes]]:
-    """Return the content of meta.json and the payloads. Raises StoreError."""
+    """Return the content of meta.json and the payloads. Raises CheckpointError."""
     with _read_errors(folder):
         document, payloads = storage.read_payloads(folder / META)
         return CheckpointMeta.model_validate(document), payloads
@@ -503,7 +504,7 @@ def _arrays(payloads: Sequence[bytes]) -> dict[str, np.ndarray]:
 
 @contextmanager
 def _read_errors(folder: Path) -> Iterator[None]:
-    """Turn errors about missing, altered or invalid files into StoreError with the command that restores them."""
+    """Turn errors about missing, altered or invalid files into CheckpointError with the command that restores them."""
     try:
         yield
     except (OSError, storage.DamagedFileError, ValidationError) as error:
@@ -522,4 +523,4 @@ def _read_errors(folder: Path) -> Iterator[None]:
             dataset_name, splitting_name, variant, _ = folder.parts[-4:]  # see `paths.checkpoint`
             protocol = SPLITTINGS.get(splitting_name, LEAVE_ONE_OUT).protocol
             command = training_command(variant, dataset_name, protocol, paths.checkpoint_seed(folder))
-        raise StoreError(message, command) from error
+        raise CheckpointError(message, command) from error

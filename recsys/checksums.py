@@ -1,4 +1,4 @@
-"""Checksums of the shipped text files that, unlike documents, do not contain their own hash.
+"""Check shipped text files by a list of checksums, because, unlike documents, they do not contain their own hash.
 
 The list `assets/SHA256SUMS` has the format of `sha256sum`. `python -m recsys data verify` checks the files. After a
 change to one of them, run `python -m recsys.checksums`.
@@ -32,13 +32,13 @@ def expected_content() -> bytes:
 
 
 def check(path: Path) -> None:
-    """Raise DamagedFileError if the list lacks the checksum of a file, and OSError if a file cannot be read."""
+    """Raise DamagedFileError if the list has another checksum for a file or none, and OSError for unreadable files."""
     if _line(path).encode() not in paths.checksums().read_bytes().split(b"\n"):
         raise storage.DamagedFileError("{path} is damaged", path=path)
 
 
 def check_list() -> None:
-    """Raise DamagedFileError unless the list names exactly the `listed_files`, and OSError if it cannot be read."""
+    """Raise DamagedFileError if the names in the list differ from `listed_files`, and OSError if it is unreadable."""
     names = [line[DIGEST_DIGITS + len("  ") :] for line in paths.checksums().read_bytes().split(b"\n")]
     if names != [*(_name(path).encode() for path in listed_files()), b""]:
         raise storage.DamagedFileError("{path} is damaged", path=paths.checksums())

@@ -1,7 +1,7 @@
-"""Classes of settings with validation, and their JSON documents. Loads no torch.
+"""Define classes of settings that validate their fields, and convert settings to JSON documents.
 
 A class of settings is declared with `@config_class`. The type of a field states its range: `epochs: Count = 90`.
-`__post_init__` checks rules about several fields, after each field was validated.
+`__post_init__` checks rules about several fields, after each field was validated. This module does not import torch.
 """
 
 import json
@@ -21,9 +21,9 @@ MAX_LENGTH = 32_766  # of a history; positions are stored in 16 bits
 
 Count = Annotated[int, Field(ge=1)]
 NonNegativeInt = Annotated[int, Field(ge=0)]
-Size = Annotated[int, Field(ge=1, le=65_536)]  # memory or time is proportional to it
-OptionalSize = Annotated[int, Field(ge=0, le=65_536)]  # 0: none
-Length = Annotated[int, Field(ge=1, le=MAX_LENGTH)]  # items of a history
+Size = Annotated[int, Field(ge=1, le=65_536)]  # limited, because memory or time is proportional to it
+OptionalSize = Annotated[int, Field(ge=0, le=65_536)]  # a Size, or 0 if there is none
+Length = Annotated[int, Field(ge=1, le=MAX_LENGTH)]  # number of items of a history
 Layers = Annotated[int, Field(ge=0, le=256)]
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # the range that NumPy, torch and implicit accept
 Finite = Annotated[float, Field()]  # STRICT forbids infinity and NaN in every float
@@ -54,7 +54,7 @@ class ConfigError(RecsysError):
 
     @property
     def setting(self) -> str:
-        """The name of the setting with the invalid value. "": the message has no such name."""
+        """The name of the setting with the invalid value, "" if the message names no such setting."""
         return str(self.message.fields.get("setting", ""))
 
 
@@ -79,9 +79,10 @@ def config_class(cls: type[T]) -> type[T]:
 
 
 def added_later(default: Any) -> Any:
-    """Return a field that older documents lack. Its default is the behaviour of older versions.
+    """Return a field that documents of older versions lack. `default` must be the behaviour of these versions.
 
-    `to_document` omits a field with its default, so old and new versions write the same document for equal settings.
+    `to_document` omits such a field if it has its default. So old and new versions write the same document for equal
+    settings.
     """
     return field(default=default, metadata={OMIT_DEFAULT: True})
 
@@ -96,7 +97,7 @@ def check(value_type: Any, **values: Any) -> None:
 
 
 def replace_settings(settings: T, changes: Mapping[str, Any]) -> T:
-    """Return a config with changed fields. `changes` may also contain fields of its `schedule`, a `TrainConfig`.
+    """Return a config with changed fields. `changes` can also contain fields of its `schedule`, a `TrainConfig`.
 
     Raises ConfigError if a field is unknown or a value is not allowed.
     """
@@ -134,7 +135,7 @@ def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
 
 @cache
 def _adapter(value_type: Any) -> TypeAdapter[Any]:
-    """Return the validator of a type. It is strict. A class made by `config_class` has this configuration already."""
+    """Return a validator of a type with the configuration STRICT, which a class of `config_class` has already."""
     is_config = isinstance(value_type, type) and hasattr(value_type, "__pydantic_config__")
     return TypeAdapter(value_type) if is_config else TypeAdapter(value_type, config=STRICT)
 

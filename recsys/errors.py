@@ -1,4 +1,4 @@
-"""Expected errors, which are reported in one sentence. Other exceptions are bugs and keep their traceback.
+"""Errors that the user can fix, which are reported in one sentence. Other exceptions are bugs and keep their traceback.
 
 A `Message` stores the English text and the values of its placeholders apart, so that pages can translate the text.
 """
@@ -25,7 +25,7 @@ ACCESS_ERRORS = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EL
 class Message:
     """An English sentence with {placeholders} and their values. `str` fills in the values."""
 
-    text: str  # for the command line and, without `app_text`, for pages; a literal brace is doubled
+    text: str  # for the command line and, without `app_text`, for pages; literal braces are doubled
     plural: str  # replaces `text` if the field n is not 1; "": `text` is for every n
     app_text: str  # replaces `text` on pages, if `text` names an option of the command line; "": no replacement
     fields: dict[str, Any] = field(hash=False)  # the values of the placeholders: numbers, strings and messages
@@ -126,7 +126,7 @@ def disk_errors(path: Path, error_class: type[RecsysError] = RecsysError) -> Ite
 
 @contextmanager
 def exit_on_error() -> Iterator[None]:
-    """Print an expected error of the block as one line, and exit with code 1. Scripts decorate `main` with it."""
+    """Print a RecsysError of the block as one line, and exit with code 1. Scripts decorate `main` with it."""
     try:
         yield
     except RecsysError as error:

@@ -1,4 +1,4 @@
-"""Description of this machine for measurements, its free memory, and a process that ends with its parent."""
+"""Describe this machine and its software for measurements, estimate free memory, and end a process with its parent."""
 
 import contextlib
 import ctypes
@@ -44,11 +44,14 @@ def format_description(machine: dict[str, Any]) -> str:
 
 
 def free_memory() -> float:
-    """Return the bytes that this process can still allocate, limited by RAM and control groups; inf if unknown."""
+    """Return the number of bytes that this process can still allocate. Returns inf if it is unknown.
+
+    RAM and the control groups of the process limit it.
+    """
     free_bytes = [float("inf")]
     with contextlib.suppress(OSError, IndexError, ValueError):
         free_bytes.append(int(MEMORY_FILE.read_text().partition("MemAvailable:")[2].split()[0]) * 1024)
-    groups = [CONTROL_GROUPS, CONTROL_GROUPS / "memory"]  # in a container, the limits of the container are here
+    groups = [CONTROL_GROUPS, CONTROL_GROUPS / "memory"]  # in a container, these have the limits of the container
     with contextlib.suppress(OSError):
         for row in OWN_CONTROL_GROUPS.read_text().splitlines():  # version 1: "4:memory:/a/b", version 2: "0::/a/b"
             _, controllers, path = row.split(":", 2)
@@ -96,12 +99,12 @@ def terminate_with_parent() -> None:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the installed packages that affect a measurement."""
-    installed = {"python": platform.python_version()}
+    """Return name → version of Python and of the installed PACKAGES, which affect a measurement."""
+    version_by_name = {"python": platform.python_version()}
     for package in PACKAGES:
         with contextlib.suppress(metadata.PackageNotFoundError):
-            installed[package] = metadata.version(package)
-    return installed
+            version_by_name[package] = metadata.version(package)
+    return version_by_name
 
 
 def commit() -> str:

@@ -1,6 +1,6 @@
 """Metrics of this process for Prometheus, on a port that only this machine can reach.
 
-They contain no titles, sessions, addresses or keys. Nothing is counted until `serve` is called.
+The metrics contain no titles, sessions, addresses or keys. Nothing is counted until `serve` is called.
 """
 
 import time
@@ -56,14 +56,14 @@ def serve(port: int) -> int:
 
 
 def count(name: str, label: str = "", n: int = 1) -> None:
-    """Increase a counter by n. `label` is the value of its label."""
+    """Increase a counter by n. `label` is the value of its label, "" for a counter without a label."""
     if metric := _metrics.get(name):
         (metric.labels(label) if label else metric).inc(n)
 
 
 @contextmanager
 def timed(name: str, label: str) -> Iterator[None]:
-    """Measure the block with a timer, also if it raises. `label` is the value of the timer's label."""
+    """Measure the duration of the block with a timer, also if it raises. `label` is the value of the timer's label."""
     start = time.perf_counter()
     try:
         yield
@@ -72,9 +72,9 @@ def timed(name: str, label: str) -> Iterator[None]:
             metric.labels(label).observe(time.perf_counter() - start)
 
 
-def register_gauge(name: str, value: Callable[[], float]) -> None:
-    """Set the function `value`, which is called whenever Prometheus reads the gauge."""
-    _gauge_functions[name] = value
+def register_gauge(name: str, get_value: Callable[[], float]) -> None:
+    """Register the function that returns the value of a gauge. It is called whenever Prometheus reads the gauge."""
+    _gauge_functions[name] = get_value
 
 
 def _gauge_value(name: str) -> float:

@@ -1,14 +1,18 @@
-"""All file locations of the project. `root` is `home()` or `ASSETS`. A document lists its payloads, see `storage`."""
+"""Return the locations of all files of the project.
+
+An argument `root` is `home()` or `ASSETS`. The path of an artifact is the path of its document, see `recsys.storage`.
+"""
 
 import os
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
-RESULT_FOLDERS = ("assets/results", "assets/trials")  # in REPOSITORY; output of the code, see `machine.commit`
+RESULT_FOLDERS = ("assets/results", "assets/trials")  # relative to REPOSITORY; output of the code
 PUBLIC = "NEXTREEL_PUBLIC"  # environment variable, see `is_public`
-STATE = "resume.pt"  # state of a training that was stopped, in the folder of its checkpoint
-LOG = "log.jsonl"  # name of the training log in the folder of a checkpoint
+# names of files in the folder of a checkpoint
+STATE = "resume.pt"  # state of a stopped training
+LOG = "log.jsonl"  # log of the training
 
 
 def home() -> Path:
@@ -17,7 +21,7 @@ def home() -> Path:
         return Path(folder).expanduser()
     try:
         from platformdirs import user_data_path
-    except ImportError:  # not installed on a training machine
+    except ImportError:  # it is not installed on machines that only train
         return Path.home() / ".local" / "share" / "nextreel"
     return Path(user_data_path("nextreel", appauthor=False))
 
@@ -38,7 +42,7 @@ def prepared(dataset: str) -> Path:
 
 
 def dataset_folders(dataset: str) -> list[Path]:
-    """Return the folders of one data set in the home folder: its files and all that was computed from them."""
+    """Return the folders of a data set in the home folder, with its files and everything computed from them."""
     kinds = ("data", "checkpoints", "results", "film_vectors", "tag_vectors", "maps", "trials", "downloads", "details")
     return [home() / kind / dataset for kind in kinds]
 
@@ -80,13 +84,13 @@ def checkpoint_seed(folder: Path) -> int | None:
 
 
 def seeds(dataset: str, splitting: str, variant: str) -> list[int]:
-    """Return the seeds with a folder in the home folder, ascending. Some may have no checkpoint yet."""
+    """Return the seeds that have a folder in the home folder, ascending. A folder may have no checkpoint yet."""
     folders = checkpoint(dataset, splitting, variant, 0).parent.glob("seed-*")
     return sorted(seed for folder in folders if (seed := checkpoint_seed(folder)) is not None)
 
 
 def vectors(kind: str, dataset: str, texts_hash: str) -> Path:
-    """Return the document of sentence vectors. `kind` is "film" or "tag". `texts_hash` is of the encoded texts."""
+    """Return the document of sentence vectors. `kind` is "film" or "tag", `texts_hash` the hash of the texts."""
     return home() / f"{kind}_vectors" / dataset / f"{texts_hash[:16]}.json"
 
 
@@ -146,7 +150,7 @@ def film_table(name: str) -> Path:
 
 
 def published() -> Path:
-    """Return the file of published figures."""
+    """Return the file of metrics that papers have published."""
     return REPOSITORY / "recsys" / "evaluation" / "published.json"
 
 
@@ -156,5 +160,5 @@ def translation(language: str) -> Path:
 
 
 def checksums() -> Path:
-    """Return the list of the SHA-256 of shipped files that contain no hash."""
+    """Return the file that lists the SHA-256 of the shipped files without a hash in their content."""
     return ASSETS / "SHA256SUMS"

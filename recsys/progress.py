@@ -1,8 +1,8 @@
-"""Progress events of long work, their display in a terminal, and the log of a training.
+"""Progress events of long computations and downloads, their display in a terminal, and the log of a training.
 
 An event is a dictionary of JSON values. {"stage", "done", "total"} counts work in one of STAGES. {"stage": "note",
-"text"} is a message. {"stage": "wait"} is repeated while the work waits. {"stage": "keep"} is the last event of a
-download: the data set is now stored. An epoch of a training is {"epoch", "epochs", "loss", …}.
+"text"} is a message. {"stage": "wait"} is repeated while the work waits. After a download, {"stage": "keep"} is the
+last event: the data set is stored. The event of an epoch of a training is {"epoch", "epochs", "loss", …}.
 
 A callback that raises Cancelled stops the work. Then no result is written.
 """
@@ -17,7 +17,7 @@ from typing import Any, Self
 
 ProgressCallback = Callable[[dict[str, Any]], None]
 
-# Name → (text in the terminal, unit of "done" and "total"). {from} comes from the event, {title} from `Terminal`.
+# name → (text in the terminal, unit of "done" and "total"); {from} is a field of the event, {title} is of `Terminal`
 STAGES = {
     "download": ("downloading from {from} …", "B"),
     "parse": ("reading …", ""),
@@ -31,7 +31,7 @@ CHECKSUM = "crc32"  # field at the start of a line in a log
 LINE_STARTS = (b'{"crc32": "', b'{"epoch": ', b'{"stage": ')  # the last two: lines of older versions, without checksums
 MAX_LOG_BYTES = 1 << 22  # about 15,000 epochs
 MAX_LINE_BYTES = 1 << 14
-MAX_NUMBER = 2**53  # a larger number in an epoch comes from damage
+MAX_NUMBER = 2**53  # a larger number in the event of an epoch is damaged
 
 
 class Cancelled(Exception):  # not an error
@@ -123,7 +123,7 @@ class Terminal:
     """A progress callback that shows a bar on stderr. At the end of a `with` block, the bar is closed.
 
     If stderr is not a terminal, a line per stage is printed instead. Stage "rank" has no line, because its text is only
-    a title. A line per epoch of a training is printed to stdout.
+    a title. The events of epochs are printed to stdout, one line each.
     """
 
     def __init__(self, title: str = "") -> None:

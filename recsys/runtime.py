@@ -1,4 +1,4 @@
-"""Settings of this process: memory of the C library, peak memory, and signals that stop a training."""
+"""Tune the memory allocator of this process, measure its peak memory, and record signals that stop a training."""
 
 import contextlib
 import ctypes
@@ -19,7 +19,7 @@ M_MMAP_MAX = -4  # number of blocks outside the heap, which are returned to the 
 M_ARENA_MAX = -8  # number of heaps
 
 TRAINING_TRIM_BYTES = 1 << 30
-SERVING_TRIM_BYTES = 128 << 10  # the initial value of glibc, which otherwise grows with the freed blocks
+SERVING_TRIM_BYTES = 128 << 10  # the default of glibc; setting it prevents that glibc raises it after freeing blocks
 TOP_PAD_BYTES = 64 << 20
 
 

@@ -1,9 +1,9 @@
-"""Write files as a whole, and detect every altered bit of a document.
+"""Replace files atomically, and detect every altered bit of documents and their payloads.
 
 A *document* is a JSON file that contains its own SHA-256. An *artifact* is a document with payload files. The document
 lists the names and SHA-256 of the payloads. The name of a payload contains the start of its SHA-256:
 `weights-497d6bc544b6.safetensors`. A writer writes the payloads, then replaces the document, then deletes the payloads
-of the old version. So an interrupted write leaves the old version or the new one, and the next write deletes unused
+of the old version. So an interrupted write leaves the old version or the new version, and the next write deletes unused
 files. Readers need no lock. No file is changed in place, so a memory map of an old payload stays valid.
 """
 
@@ -30,7 +30,7 @@ TEMPORARY = re.compile(r"(\.[0-9a-f]{8})?\.part$")  # suffix of temporary files
 Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
 T = TypeVar("T")
 
-_verified: dict[Path, tuple[object, ...]] = {}  # file → the version that was found intact, see `_identity`
+_verified_versions: dict[Path, tuple[object, ...]] = {}  # file → `_identity` of the version that was intact
 
 
 class DamagedFileError(RecsysError):
@@ -59,12 +59,12 @@ def read_document(path: Path) -> dict[str, Any]:
     try:
         document: dict[str, Any] = json.loads(data)
         # compares bytes, because different bytes may have equal values: 1E-05 and 1e-05
-        is_intact = _verified.get(path) == identity or (isinstance(document, dict) and _sign(document) == data)
+        is_intact = _verified_versions.get(path) == identity or (isinstance(document, dict) and _sign(document) == data)
     except (ValueError, RecursionError):
         is_intact = False
     if not is_intact:
         raise DamagedFileError("{path} is damaged", path=path)
-    _verified[path] = identity
+    _verified_versions[path] = identity
     return document
 
 
@@ -92,7 +92,7 @@ def read_payloads(path: Path) -> tuple[dict[str, Any], list[bytes]]:
 
 def check(path: Path) -> None:
     """Verify a document and its payloads, also if they were verified before. Raises as `read_artifact`."""
-    _verified.clear()
+    _verified_versions.clear()
     read_artifact(path, lambda document, files: None)
 
 
@@ -160,7 +160,7 @@ def sign_document(document: dict[str, Any]) -> bytes:
 
 
 def sealed_bytes(data: bytes) -> bytes:
-    """Return the SHA-256 of data (32 bytes) followed by the data, for a file without a document."""
+    """Return the SHA-256 of data (32 bytes), followed by the data. It is the content of a file without a document."""
     return hashlib.sha256(data).digest() + data
 
 
@@ -187,10 +187,10 @@ def read_shipped_json(path: Path, parse: Callable[[Any], T], default: T) -> T:
 def verify(path: Path, expected: str) -> None:
     """Check the SHA-256 of a file, once per process and version of the file. Raises OSError and DamagedFileError."""
     identity = (expected, *_identity(path))
-    if _verified.get(path) != identity:
+    if _verified_versions.get(path) != identity:
         if digest(path, "sha256") != expected:
             raise DamagedFileError("{path} is damaged", path=path)
-        _verified[path] = identity
+        _verified_versions[path] = identity
 
 
 def digest(path: Path, algorithm: str) -> str:
@@ -211,7 +211,7 @@ def _warn_once(path: Path, reason: str) -> None:
 
 
 def _sign(document: dict[str, Any]) -> bytes:
-    """Return the bytes of `sign_document`. The document must come from `json.loads`, and is changed."""
+    """Return the bytes of `sign_document`. The document must come from `json.loads`. Its hash is replaced."""
     target = document  # the object with the hash
     while isinstance(target.get("run"), dict):
         target = target["run"]
@@ -221,7 +221,7 @@ def _sign(document: dict[str, Any]) -> bytes:
 
 
 def _identity(path: Path) -> tuple[int, ...]:
-    """Return numbers that differ between versions of a file."""
+    """Return numbers that differ between versions of a file: inode, size and times. Raises OSError."""
     status = path.stat()
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
@@ -262,7 +262,7 @@ def _delete_unused(path: Path, payloads: Mapping[str, Content], previous_payload
 
 
 def _write_payload(folder: Path, name: str, content: Content) -> tuple[str, str]:
-    """Write a payload. Returns its name with hash, and its SHA-256."""
+    """Write a payload, and return its name with hash and its SHA-256."""
     path = PurePosixPath(name)
     with _temporary(folder / path, content) as temporary:
         hexadecimal = digest(temporary, "sha256")

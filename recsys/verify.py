@@ -1,6 +1,6 @@
 """Verify the stored files of a data set, and the files that were computed from it. Every file is read again.
 
-A model or result of older data is not reported as damaged.
+Only damage is reported. A model or result of older data is not damaged.
 """
 
 import shlex
@@ -66,7 +66,7 @@ def check_dataset(name: str) -> Iterator[Finding]:
         yield _verify(paths.prepared(name), lambda path: _check_prepared(name), get_command)
     enrich_command = recsys_command("data", "enrich", name)
     ties_command = recsys_command("experiment", "ties", "--dataset", name)
-    # pattern → check, command that fixes the problem; None: the default command, see below
+    # pattern of paths → check, and command that fixes the problem; None: `default_command`
     checks: dict[str, tuple[Callable[[Path], object], str | None]] = {
         f"details/{name}/films.json": (storage.check, enrich_command),
         f"*_vectors/{name}.json": (storage.check, None),
@@ -80,7 +80,7 @@ def check_dataset(name: str) -> Iterator[Finding]:
         f"results/ties/{name}.json": (storage.check, ties_command),
         f"trials/{name}/*.json": (boards.check, None),
         f"trials/{name}/**/trial.json": (storage.check, None),
-        f"*/{name}/**/resume.pt": (storage.read_sealed_bytes, None),
+        f"*/{name}/**/{paths.STATE}": (storage.read_sealed_bytes, None),
     }
     for root in (paths.home(), paths.ASSETS):
         for pattern, (check, command) in checks.items():

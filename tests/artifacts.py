@@ -12,7 +12,7 @@ from recsys.serving import predictor
 def available_names(dataset_name):
     """Return the names of the recommenders that can be loaded without training or fitting."""
     names = [recommender.name for recommender in predictor.all_recommenders()]
-    return [name for name in names if predictor.is_available(name, dataset_name)]
+    return [name for name in names if predictor.is_ready(name, dataset_name)]
 
 
 def payload(document, name):

@@ -70,7 +70,7 @@ def test_it_is_fitted_again_when_a_member_was_trained_again(fits):
     train(power=0.5)
     checkpoints.load_or_fit("mixed", WORLD)
     train(power=2.0)
-    with pytest.raises(checkpoints.StoreError, match="mixed was fitted before its members were trained again"):
+    with pytest.raises(checkpoints.CheckpointError, match="mixed was fitted before its members were trained again"):
         checkpoints.load(checkpoints.find("mixed", "cycle"), WORLD)
     with pytest.warns(UserWarning, match="fitting again"):
         assert powers(checkpoints.load_or_fit("mixed", WORLD)) == [2.0, 1.0]
@@ -91,7 +91,7 @@ def test_it_is_fitted_again_when_a_member_reads_what_has_changed(fits, monkeypat
 
 
 def test_a_member_that_is_not_trained_is_named_with_its_command():
-    with pytest.raises(checkpoints.StoreError, match="no checkpoint for trained on cycle") as error:
+    with pytest.raises(checkpoints.CheckpointError, match="no checkpoint for trained on cycle") as error:
         checkpoints.load_or_fit("mixed", WORLD)
     assert error.value.command == recsys_command("train", "trained", "--dataset", "cycle")
 
@@ -99,7 +99,7 @@ def test_a_member_that_is_not_trained_is_named_with_its_command():
 def test_a_member_that_learnt_from_other_data_is_not_measured():
     train()
     other = toys.cycle(seed=1)
-    with pytest.raises(checkpoints.StoreError, match="the data of cycle changed after trained was trained"):
+    with pytest.raises(checkpoints.CheckpointError, match="the data of cycle changed after trained was trained"):
         checkpoints.load_or_fit("mixed", other, reject_stale=True)
     with pytest.warns(UserWarning, match="fits less well"):
         assert checkpoints.load_or_fit("mixed", other)
@@ -115,7 +115,7 @@ def test_members_are_those_of_its_own_seed_where_there_are_any():
 def test_where_each_seed_has_an_order_of_its_own_no_other_will_do():
     train(seed=0, splitting=UNTIED)
     assert checkpoints.load_or_fit("mixed", WORLD, splitting=UNTIED)
-    with pytest.raises(checkpoints.StoreError, match="no checkpoint for trained") as error:
+    with pytest.raises(checkpoints.CheckpointError, match="no checkpoint for trained") as error:
         checkpoints.load_or_fit("mixed", WORLD, seed=4, splitting=UNTIED)
     assert error.value.command.endswith("--protocol untied --seed 4")
     shutil.rmtree(train(seed=0, splitting=UNTIED))
@@ -127,7 +127,7 @@ def test_where_each_seed_has_an_order_of_its_own_no_other_will_do():
 @pytest.mark.parametrize("name", ["nested", "itself"])
 def test_mixtures_of_mixtures_are_refused(name):
     train()
-    with pytest.raises(checkpoints.StoreError, match="which is a mixture; use its members instead"):
+    with pytest.raises(checkpoints.CheckpointError, match="which is a mixture; use its members instead"):
         checkpoints.load_or_fit(name, WORLD)
 
 
@@ -144,12 +144,12 @@ def test_what_is_lacking_and_whether_all_is_there_is_known_without_loading(fits)
         == checkpoints.recommenders_to_train("trained", "cycle")
         == []
     )
-    assert checkpoints.is_available("trained", "cycle")
-    assert not checkpoints.is_available("mixed", "cycle")
+    assert checkpoints.is_ready("trained", "cycle")
+    assert not checkpoints.is_ready("mixed", "cycle")
     checkpoints.load_or_fit("mixed", WORLD)
-    assert checkpoints.is_available("mixed", "cycle")
+    assert checkpoints.is_ready("mixed", "cycle")
     folder = train(power=2.0)
-    assert not checkpoints.is_available("mixed", "cycle")
+    assert not checkpoints.is_ready("mixed", "cycle")
     shutil.rmtree(folder)
     assert checkpoints.recommenders_to_train("mixed", "cycle") == ["trained"]
 
@@ -161,7 +161,7 @@ def test_what_is_lacking_follows_the_members_that_it_was_fitted_with(monkeypatch
     model.fit(split.train, split.valid, checkpoints.RunOptions())
     checkpoints.save("mixed", model, WORLD, 0)
     assert checkpoints.recommenders_to_train("mixed", "cycle") == []
-    assert checkpoints.is_available("mixed", "cycle")
+    assert checkpoints.is_ready("mixed", "cycle")
     assert ready_without_warning().members == ("counts",)
 
 
@@ -170,7 +170,7 @@ def test_a_damaged_fit_lacks_what_a_new_one_would():
     checkpoints.load_or_fit("mixed", WORLD)
     (checkpoints.find("mixed", "cycle") / checkpoints.META).write_bytes(b"{}")
     assert checkpoints.recommenders_to_train("mixed", "cycle") == []
-    assert not checkpoints.is_available("mixed", "cycle")
+    assert not checkpoints.is_ready("mixed", "cycle")
     with pytest.warns(UserWarning, match="fitting again"):
         assert checkpoints.load_or_fit("mixed", WORLD)
 
@@ -216,12 +216,12 @@ def ship(name, power=0.5):
 def test_a_shipped_mixture_is_valid_before_its_members_are_fitted(fits):
     ship("mixed")
     fits.clear()
-    assert checkpoints.has_fit("mixed", "cycle")
-    assert not checkpoints.is_available("mixed", "cycle")  # "counts" has to be fitted
+    assert checkpoints.has_current_checkpoint("mixed", "cycle")
+    assert not checkpoints.is_ready("mixed", "cycle")  # "counts" has to be fitted
     model = ready_without_warning()
     assert powers(model) == [0.5, 1.0]
     assert fits == []
-    assert checkpoints.is_available("mixed", "cycle")
+    assert checkpoints.is_ready("mixed", "cycle")
 
 
 def test_a_shipped_mixture_is_fitted_anew_on_this_machine_and_stays_as_it_is_shipped(fits):
@@ -229,7 +229,7 @@ def test_a_shipped_mixture_is_fitted_anew_on_this_machine_and_stays_as_it_is_shi
     shipped = (paths.shipped_checkpoint("cycle", LEAVE_ONE_OUT.name, "mixed") / checkpoints.META).read_bytes()
     fits.clear()
     train(power=2.0)
-    assert not checkpoints.has_fit("mixed", "cycle")
+    assert not checkpoints.has_current_checkpoint("mixed", "cycle")
     with pytest.warns(UserWarning, match="fitting again"):
         assert powers(checkpoints.load_or_fit("mixed", WORLD)) == [2.0, 1.0]
     assert fits == [0]
@@ -246,12 +246,12 @@ def test_a_shipped_mixture_is_preferred_to_one_of_this_machine_with_former_membe
     shutil.move(tmp_path / "former", former)  # the member "trained" of this machine is gone
     fits.clear()
     assert checkpoints.find("mixed", "cycle") == paths.shipped_checkpoint("cycle", LEAVE_ONE_OUT.name, "mixed")
-    assert checkpoints.has_fit("mixed", "cycle")
+    assert checkpoints.has_current_checkpoint("mixed", "cycle")
     assert powers(checkpoints.load_or_fit("mixed", WORLD)) == [0.5, 1.0]
     assert fits == []
 
 
 def test_what_is_fitted_on_first_use_is_not_shipped():
     checkpoints.load_or_fit("counts", WORLD)
-    with pytest.raises(checkpoints.StoreError, match="fitted on first use"):
+    with pytest.raises(checkpoints.CheckpointError, match="fitted on first use"):
         checkpoints.ship("counts", "cycle", 0)

@@ -87,7 +87,7 @@ def test_views_of_arrays_are_saved_as_what_they_show():
 def test_a_missing_file_is_refused_with_the_command(name):
     folder = save(seed=3)
     (folder / "meta.json" if name == "meta.json" else weights_of(folder)).unlink()
-    with pytest.raises(checkpoints.StoreError) as error:
+    with pytest.raises(checkpoints.CheckpointError) as error:
         checkpoints.load(folder, WORLD)
     assert error.value.command == train_command("counts", "--seed", "3")
 
@@ -95,7 +95,7 @@ def test_a_missing_file_is_refused_with_the_command(name):
 def test_settings_of_another_version_are_refused(monkeypatch):
     folder = save()
     monkeypatch.setattr(fakes.Counts, "Config", NoConfig)
-    with pytest.raises(checkpoints.StoreError, match="another version of counts"):
+    with pytest.raises(checkpoints.CheckpointError, match="another version of counts"):
         checkpoints.load(folder, WORLD)
 
 
@@ -117,7 +117,7 @@ def test_a_sealed_but_malformed_document_is_refused_with_the_command(change):
     folder = save()
     document = storage.read_document(folder / "meta.json")
     (folder / "meta.json").write_bytes(storage.sign_document(document | change))
-    with pytest.raises(checkpoints.StoreError) as error:
+    with pytest.raises(checkpoints.CheckpointError) as error:
         checkpoints.load(folder, WORLD)
     assert error.value.command == train_command("counts")
 
@@ -138,7 +138,7 @@ def test_weights_that_a_model_cannot_take_are_refused_in_one_line(monkeypatch, e
     else:
         meta = storage.read_document(folder / "meta.json")
         storage.write_document(folder / "meta.json", meta, {"weights.safetensors": b"no safetensors"})
-    with pytest.raises(checkpoints.StoreError, match="another version of counts") as refused:
+    with pytest.raises(checkpoints.CheckpointError, match="another version of counts") as refused:
         checkpoints.load(folder, WORLD)
     assert "\n" not in str(refused.value)
 
@@ -149,7 +149,7 @@ def test_weights_that_a_model_cannot_take_are_refused_in_one_line(monkeypatch, e
 def test_another_film_list_is_refused_with_the_command():
     folder = save()
     with pytest.raises(
-        checkpoints.StoreError, match="was trained on 20 films that are not the same as the 21 films of cycle"
+        checkpoints.CheckpointError, match="was trained on 20 films that are not the same as the 21 films of cycle"
     ) as error:
         checkpoints.load(folder, toys.cycle(n_items=21))
     assert error.value.command == train_command("counts")
@@ -214,7 +214,9 @@ def test_a_trained_model_is_not_measured_on_other_data_but_serves_it_with_a_warn
     model = fakes.VARIANTS["trained"].model().fit(leave_one_out(world()).train)
     checkpoints.save("trained", model, world(), 2)
     assert checkpoints.load_or_fit("trained", world(), reject_stale=True)
-    with pytest.raises(checkpoints.StoreError, match="the data of cycle changed after trained was trained") as error:
+    with pytest.raises(
+        checkpoints.CheckpointError, match="the data of cycle changed after trained was trained"
+    ) as error:
         checkpoints.load_or_fit("trained", changed(), reject_stale=True)
     assert error.value.command == train_command("trained", "--seed", "2")
     with pytest.warns(UserWarning, match="fits less well"):
@@ -300,7 +302,7 @@ def test_a_fit_moved_from_one_splitting_to_another_is_not_used():
     moved = paths.checkpoint("days", BY_TIME.name, "trained", 0)
     moved.parent.mkdir(parents=True)
     folder.rename(moved)
-    with pytest.raises(checkpoints.StoreError, match="a different part of days") as error:
+    with pytest.raises(checkpoints.CheckpointError, match="a different part of days") as error:
         checkpoints.load_or_fit("trained", spanning, splitting=BY_TIME)
     assert error.value.command.endswith("--protocol time")
 
@@ -316,7 +318,7 @@ def test_a_full_disk_leaves_the_old_checkpoint(monkeypatch):
 
     with monkeypatch.context() as broken:
         broken.setattr(os, "fsync", full)
-        with pytest.raises(checkpoints.StoreError, match="No space left on device; free up disk space"):
+        with pytest.raises(checkpoints.CheckpointError, match="No space left on device; free up disk space"):
             save(power=2.0)
     assert checkpoints.load(folder, WORLD).config.power == 1.0
 
@@ -388,14 +390,14 @@ def test_models_get_numbers_of_32_bits_from_what_is_shipped(monkeypatch):
 def test_what_people_watched_is_never_shipped(monkeypatch):
     monkeypatch.setattr(fakes.Trained, "state_has_histories", True)
     save("trained")
-    with pytest.raises(checkpoints.StoreError, match="people's histories"):
+    with pytest.raises(checkpoints.CheckpointError, match="people's histories"):
         checkpoints.ship("trained", "cycle", 0)
     assert not (paths.ASSETS / "checkpoints").exists()
 
 
 def test_what_is_fitted_on_first_use_is_not_shipped():
     save("counts")
-    with pytest.raises(checkpoints.StoreError, match="counts is fitted on first use"):
+    with pytest.raises(checkpoints.CheckpointError, match="counts is fitted on first use"):
         checkpoints.ship("counts", "cycle", 0)
 
 
@@ -404,7 +406,7 @@ def test_a_damaged_shipped_checkpoint_is_restored_by_the_command_shown(home):
     folder = shipped()
     git("add", "assets")
     weights_of(folder).write_bytes(b"")
-    with pytest.raises(checkpoints.StoreError) as error:
+    with pytest.raises(checkpoints.CheckpointError) as error:
         checkpoints.load_or_fit("trained", WORLD)
     subprocess.run(error.value.command, shell=True, check=True, cwd="/")
     assert checkpoints.load_or_fit("trained", WORLD)
@@ -420,7 +422,7 @@ def test_counts_of_several_shipped_checkpoints_are_stored_once_and_restored_by_t
     assert all(np.array_equal(checkpoints.load(folder, WORLD).counts, fitted().counts) for folder in folders)
     git("add", "assets")
     counts.write_bytes(b"")
-    with pytest.raises(checkpoints.StoreError, match=r"counts-.* is missing or damaged") as error:
+    with pytest.raises(checkpoints.CheckpointError, match=r"counts-.* is missing or damaged") as error:
         checkpoints.load(folders[1], WORLD)
     subprocess.run(error.value.command, shell=True, check=True, cwd="/")
     assert checkpoints.load(folders[1], WORLD)
@@ -460,17 +462,17 @@ def test_a_fit_with_a_meta_file_that_cannot_be_used_is_not_ready(damage):
         document, payloads = storage.read_payloads(meta)
         config = document["config"] | {"size": 7}
         storage.write_document(meta, document | {"config": config}, {checkpoints.WEIGHTS: payloads[0]})
-    assert not checkpoints.has_fit("counts", "cycle")
-    assert not checkpoints.is_available("counts", "cycle")
+    assert not checkpoints.has_current_checkpoint("counts", "cycle")
+    assert not checkpoints.is_ready("counts", "cycle")
     with pytest.warns(UserWarning, match="fitting again"):
         checkpoints.load_or_fit("counts", WORLD)
-    assert checkpoints.is_available("counts", "cycle")
+    assert checkpoints.is_ready("counts", "cycle")
 
 
 def test_a_damaged_meta_file_of_a_model_that_needs_training_is_reported_and_not_fitted_again():
     (save("trained") / checkpoints.META).write_bytes(b"{}")
-    assert checkpoints.is_available("trained", "cycle")
-    with pytest.raises(checkpoints.StoreError):
+    assert checkpoints.is_ready("trained", "cycle")
+    with pytest.raises(checkpoints.CheckpointError):
         checkpoints.load_or_fit("trained", WORLD)
 
 
@@ -481,12 +483,12 @@ def tuned_to(monkeypatch, power):
 
 def test_a_fit_of_first_use_is_done_again_when_its_settings_have_been_tuned_anew(monkeypatch):
     checkpoints.load_or_fit("counts", WORLD)
-    assert checkpoints.is_available("counts", "cycle")
+    assert checkpoints.is_ready("counts", "cycle")
     tuned_to(monkeypatch, 0.5)
-    assert not checkpoints.is_available("counts", "cycle")
+    assert not checkpoints.is_ready("counts", "cycle")
     with pytest.warns(UserWarning, match="fitting again.*the settings of counts have changed since it was fitted"):
         assert checkpoints.load_or_fit("counts", WORLD).config.power == 0.5
-    assert checkpoints.is_available("counts", "cycle")
+    assert checkpoints.is_ready("counts", "cycle")
     checkpoints.load_or_fit("counts", WORLD)
     assert fakes.Counts.fits == 2
 
@@ -494,16 +496,16 @@ def test_a_fit_of_first_use_is_done_again_when_its_settings_have_been_tuned_anew
 def test_settings_that_somebody_chose_outlive_tuning(monkeypatch):
     save("counts", power=3.0)
     tuned_to(monkeypatch, 0.5)
-    assert checkpoints.is_available("counts", "cycle")
+    assert checkpoints.is_ready("counts", "cycle")
     assert checkpoints.load_or_fit("counts", WORLD).config.power == 3.0
 
 
 def test_a_model_that_needs_training_is_asked_for_with_the_command():
-    with pytest.raises(checkpoints.StoreError) as error:
+    with pytest.raises(checkpoints.CheckpointError) as error:
         checkpoints.load_or_fit("trained", WORLD)
     assert str(error.value.message) == "no checkpoint for trained on cycle"
     assert error.value.command == train_command("trained")
-    with pytest.raises(checkpoints.StoreError, match="split “time”") as error:
+    with pytest.raises(checkpoints.CheckpointError, match="split “time”") as error:
         checkpoints.load_or_fit("trained", WORLD, seed=4, splitting=BY_TIME)
     assert error.value.command == train_command("trained", "--protocol", "time", "--seed", "4")
 

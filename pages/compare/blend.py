@@ -8,7 +8,7 @@ from pages.ui import cache, charts, film_cards, format, recommenders, session
 from pages.ui.i18n import _
 from pages.ui.widgets import selectbox
 from recsys.data.dataset import Dataset
-from recsys.serving.predictor import pool_of_two
+from recsys.serving.predictor import mixture_of_two
 from recsys.serving.recommend import Recommendation, Request, recommend
 
 
@@ -39,7 +39,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     weight = st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
     request = Request(films, k, ratings=session.ratings(dataset))
     lists = {cache.recommender_title(predictor): recommend(predictor, request) for predictor in (left, right)}
-    show_blend(recommend(pool_of_two(left, right, weight), request), lists)
+    show_blend(recommend(mixture_of_two(left, right, weight), request), lists)
 
 
 def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:

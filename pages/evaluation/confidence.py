@@ -19,7 +19,7 @@ from recsys.data.dataset import Dataset
 from recsys.evaluation import list_metrics, protocols, tables
 from recsys.evaluation.protocols import Protocol
 from recsys.evaluation.tables import HeldOutUser
-from recsys.serving.predictor import is_available
+from recsys.serving.predictor import is_ready
 
 PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # as in figure 1 of gSASRec, and BERT4Rec
 PAPER_USER = 963  # number of the test user in this figure
@@ -126,7 +126,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     """Describe the probabilities of one list, and show them for a user if a recommender is trained here."""
     st.header(_("Probabilities in one list"))
     dataset_title = cache.dataset_title(view.dataset)
-    available = [variant for variant in variants if is_available(variant, view.dataset)]
+    available = [variant for variant in variants if is_ready(variant, view.dataset)]
     if not available:
         st.caption(_("None of these recommenders is trained on this computer for {data}.", data=dataset_title))
         return

@@ -129,7 +129,7 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
         st.caption(
             _("Training time is not known yet (minutes to hours). You will see an estimate after the first epoch.")
         )
-    if predictors.is_available(recommender.name, dataset_name):
+    if predictors.is_ready(recommender.name, dataset_name):
         text = _(
             "{model} is already trained for {data}. The new training run will replace it on every page.",
             model=format.escape_markdown(cache.recommender_title(recommender)),

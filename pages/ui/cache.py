@@ -15,6 +15,7 @@ import streamlit as st
 from pages.ui.i18n import _
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset
+from recsys.models import registry
 from recsys.serving import predictor as predictors
 from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
@@ -95,7 +96,7 @@ def load_predictor(name: str, dataset_name: str) -> Predictor:
     """Return the predictor of a recommender, with a spinner the first time. It is reloaded if its checkpoint changes.
 
     Raises:
-        StoreError: If the recommender is not trained. The error has the command that trains it.
+        CheckpointError: If the recommender is not trained. The error has the command that trains it.
     """
     with _spinner(_("Loading the recommender. The first time takes a moment."), name, dataset_name):
         return _predictor(name, dataset_name, prepared.version(dataset_name))
@@ -121,7 +122,7 @@ def all_recommenders() -> dict[str, Recommender]:
     """Return all listed recommenders by name, in the order of the menus. The first call imports torch."""
     with _spinner(_("Loading recommenders")):
         by_name = {recommender.name: recommender for recommender in predictors.all_recommenders()}
-        return {name: by_name[name] for name in predictors.names()}
+        return {name: by_name[name] for name in registry.names()}
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from recsys.data.dataset import Dataset, Noun
 from recsys.data.datasets import DEFAULT_DATASET
 from recsys.errors import Message, RecsysError, recsys_command
 from recsys.progress import ProgressCallback
-from recsys.serving.predictor import is_available
+from recsys.serving.predictor import is_ready
 
 README_URL = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
 TEXT_READMES = ("ml-100k", "ml-1m")  # data sets whose README is a text file; the others are HTML
@@ -176,7 +176,7 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
     titles = [
         cache.recommender_title(recommender)
         for recommender in cache.all_recommenders().values()
-        if recommender.needs_training and is_available(recommender.name, name)
+        if recommender.needs_training and is_ready(recommender.name, name)
     ]
     if not titles:
         text = _("No trained recommenders yet. Recommenders that need no training are prepared when you choose them.")

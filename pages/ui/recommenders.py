@@ -141,7 +141,7 @@ def states(dataset_name: str) -> dict[str, State]:
 
 def _find_state(name: str, dataset_name: str) -> State:
     """Compute the state of a recommender. `states` caches it."""
-    if predictors.is_available(name, dataset_name):
+    if predictors.is_ready(name, dataset_name):
         return State.READY
     if predictors.missing_models(name, dataset_name):
         return State.UNTRAINED
@@ -156,9 +156,9 @@ def fit_seconds(name: str, dataset: Dataset) -> float:
     if name == SENTENCE_MODEL and has_film_vectors(dataset.name):
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
-        has_weights = predictors.has_fit(name, dataset.name)
+        has_weights = predictors.has_current_checkpoint(name, dataset.name)
         n_users = 0 if has_weights else min(dataset.n_users, MAX_POOL_USERS)
-        missing = [member for member in members if not predictors.is_available(member, dataset.name)]
+        missing = [member for member in members if not predictors.is_ready(member, dataset.name)]
         return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(fit_seconds(member, dataset) for member in missing)
     million_ratings, thousand_films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     linear = SECONDS_PER_MILLION_RATINGS.get(name, DEFAULT_SECONDS_PER_MILLION_RATINGS) * million_ratings

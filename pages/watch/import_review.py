@@ -54,7 +54,7 @@ def show(state: ReviewState, dataset: Dataset, parts: list[Imported], has_files:
         with st.spinner(_("Searching for your films")):
             state.review = history_review.review_files(matcher(dataset.name), parts)
         state.basis = basis
-    watched = state.review.watched(state.choices)
+    watched = state.review.watched_films(state.choices)
     if watched:
         _show_summary(state.review, watched, dataset, has_files)
     elif state.review.films and not state.review.uncertain_positions:
@@ -80,7 +80,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, 
     methods = ", ".join(_(phrase, n=counts[method]) for method, phrase in MATCH_TEXTS.items() if counts[method])
     st.markdown(f"{text}: {methods}." if methods else f"{text}.")
     notes = []
-    if has_files and (n_undated := sum(not film.is_dated for film in watched)):
+    if has_files and (n_undated := sum(not film.has_viewing_date for film in watched)):
         note = ngettext(
             "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first if it has none.",
             "{n:,} films have no watch date. They are sorted by the date of their rating, or come first if they "
@@ -138,8 +138,8 @@ def _show_uncertain(review: Review, choices: dict[str, int | None], dataset: Dat
 
 def _show_tables(review: Review, choices: dict[str, int | None], dataset: Dataset) -> None:
     """Render a table of the entries that are not imported, with a download, and a table of the matched films."""
-    not_imported = review.not_imported(choices)
-    accepted = review.accepted(choices, dataset.catalog.films)
+    not_imported = review.not_imported_table(choices)
+    accepted = review.accepted_table(choices, dataset.catalog.films)
     if len(not_imported):
         label = ngettext("Not imported: {n:,} entry", "Not imported: {n:,} entries", len(not_imported))
         with st.expander(label, icon=":material/playlist_remove:"):

@@ -13,7 +13,7 @@ from pages.ui.i18n import _
 from pages.ui.url import LIST_KINDS
 from pages.ui.widgets import segmented_control, translated
 from recsys.serving.filters import Filters
-from recsys.serving.predictor import CONTENT, Predictor, by_taste
+from recsys.serving.predictor import CONTENT, Predictor, favour_similar_films
 
 BEST, TASTE, LAST, GEMS = LIST_KINDS
 LAST_MODEL = "markov"  # recommender of the list LAST
@@ -48,7 +48,7 @@ def adapt_predictor(kind: str, predictor: Predictor) -> Predictor:
     """Return the predictor for a kind of list. For TASTE and GEMS, films similar to the history count more."""
     if kind not in (TASTE, GEMS) or predictor.recommender.name == CONTENT:
         return predictor
-    return by_taste(predictor, lambda: cache.load_predictor(CONTENT, predictor.dataset.name))
+    return favour_similar_films(predictor, lambda: cache.load_predictor(CONTENT, predictor.dataset.name))
 
 
 def adapt_filters(kind: str, filters: Filters) -> Filters:

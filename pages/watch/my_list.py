@@ -100,7 +100,7 @@ def watch_note(film: Film) -> str:
     """Return sentences about the watch dates and half stars of a film of an imported history, or ""."""
     watched = visitor().current.watched_by_key.get(session.film_key(film))
     notes = []
-    if watched and watched.is_dated and watched.last_date:
+    if watched and watched.has_viewing_date and watched.last_date:
         n, day = watched.n_viewings, import_dialog.format_day(watched.last_date)
         text = ngettext("Watched {n} time, last on {date}.", "Watched {n} times, last on {date}.", n, date=day)
         notes.append(_("Watched on {date}.", date=day) if n == 1 else text)

@@ -21,7 +21,7 @@ def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     A caller that shows posters must also show `tmdb_attribution`.
     """
     key = explanation.tmdb_key()
-    return explanation.tmdb_service().urls(key, tmdb.film_refs(catalog, items)) if key else {}
+    return explanation.tmdb_service().poster_urls(key, tmdb.film_refs(catalog, items)) if key else {}
 
 
 def settings() -> None:

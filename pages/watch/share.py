@@ -92,10 +92,10 @@ def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
     """Return the texts in the picture. It has no link if the link only works on this computer."""
     n_earlier = n_films - share_image.MAX_WATCHED
     return share_image.ShareTexts(
-        watched=_("I watched"),
-        earlier=_("and {n} more before these", n=n_earlier) if n_earlier > 0 else "",
-        next=_("and what comes next"),
-        by=_("Recommended by {model} with NextReel", model=model),
+        watched_heading=_("I watched"),
+        earlier_note=_("and {n} more before these", n=n_earlier) if n_earlier > 0 else "",
+        next_heading=_("and what comes next"),
+        recommender_line=_("Recommended by {model} with NextReel", model=model),
         link="" if reach(st.context.url or "") is Reach.COMPUTER else _link(),
     )
 
@@ -108,7 +108,7 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], recommendation_list:
     marked = {mark: getattr(current, mark) for mark in MARKS}
     files: list[tuple[str, str, str | bytes]] = [
         (_("Your films, CSV"), "films.csv", export.spreadsheet_bytes(export.films_csv(catalog, films))),
-        (_("Predictions, CSV"), "next.csv", export.spreadsheet_bytes(export.predictions_csv(catalog, picks))),
+        (_("Predictions, CSV"), "next.csv", export.spreadsheet_bytes(export.recommendations_csv(catalog, picks))),
         (_("All, JSON"), "films.json", export.as_json(dataset.name, title, catalog, films, picks, marked)),
         (_("For Letterboxd"), "letterboxd.csv", export.letterboxd_csv(catalog, films)),
     ]

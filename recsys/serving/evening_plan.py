@@ -21,7 +21,7 @@ from recsys.serving.search.series import items_of_series
 
 DEFAULT_LENGTH = 3  # films
 BEAM_WIDTH = 5
-MAX_REASONS = 2  # films
+MAX_REASONS = 2  # for a film of a plan
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PlanStep:
     """A film of a plan."""
 
     item: int
-    probability: float | None  # that the film is watched next, among the films that can be planned; None: unknown
+    probability: float | None  # that it is watched next, if only allowed films are watched; None: model has none
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class _Plan:
     """One of the plans in the beam."""
 
     steps: tuple[PlanStep, ...] = ()
-    log_probability: float = 0.0  # joint, of the steps after the kept steps; 0 if unknown
+    log_probability: float = 0.0  # joint, of the steps that the search has added; 0 if the model has none
 
     @property
     def items(self) -> list[int]:
         return [step.item for step in self.steps]
 
-    def extended(self, step: PlanStep) -> "_Plan":
-        """Return the plan with an additional step."""
+    def add_step(self, step: PlanStep) -> "_Plan":
+        """Return a new plan with an additional step."""
         log_p = 0.0 if step.probability is None else math.log(step.probability)
         return _Plan((*self.steps, step), self.log_probability + log_p)
 
@@ -56,7 +56,7 @@ def plan_evening(
     rejected: Sequence[int] = (),
     kept: Sequence[PlanStep] = (),
 ) -> list[PlanStep]:
-    """Return the most likely sequence of films that a beam search finds, or a shorter sequence if no films are left.
+    """Return the most likely sequence of films that a beam search finds. It is shorter if no films are left.
 
     A plan has at most one film of a series. The probability of a plan is the product of the probabilities of its steps.
     If the model has no probabilities, plans cannot be compared, so each step takes the best film.
@@ -65,8 +65,8 @@ def plan_evening(
         predictor: Ranks the films.
         request: The history and filters. Films of the history are excluded. `k` and diversity have no effect.
         length: Number of films, including `kept`.
-        rejected: Items that are excluded.
-        kept: The first steps of the plan, which do not change.
+        rejected: More items to exclude.
+        kept: Steps with which the plan begins.
     """
     width = 1 if predictor.log_probabilities is None else BEAM_WIDTH
     filters = replace(request.filters, hide_seen=True)
@@ -76,7 +76,7 @@ def plan_evening(
         requests = [replace(request, history=(*request.history, *plan.items)) for plan in plans]
         masks = [_exclude_series(predictor, excluded, plan.items) for plan in plans]
         extended_plans = [
-            plan.extended(step)
+            plan.add_step(step)
             for plan, ranking in zip(plans, rankings(predictor, requests, masks), strict=True)
             for step in _next_steps(ranking, width)
         ]
@@ -87,9 +87,9 @@ def plan_evening(
 
 
 def plan_reasons(predictor: Predictor, request: Request, items: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return for each film of a plan the films that raised its rank most, strongest first, at most MAX_REASONS.
+    """Return, for each film of a plan, at most MAX_REASONS films that raised its rank most, strongest first.
 
-    These films are from the history and from the plan before the film. If no single film raised its rank, the tuple is
+    The reasons are films of the history and earlier films of the plan. If no single film raised the rank, the tuple is
     empty.
     """
     reasons = []

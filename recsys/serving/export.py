@@ -24,7 +24,7 @@ _FORMULA_SIGNS = "=+\\-@|%＝＋－＠｜％﹦﹢﹣﹫−"  # first characters
 _INVISIBLE = (  # characters that some programs remove, so a formula can follow them
     r"\0-\x08\x0b-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u2060-\u206f\u3000\ufeff"
 )
-# where an apostrophe is inserted: at the beginning of a text that begins with a formula, tab, line break or NUL, and
+# positions of inserted apostrophes: at the beginning of a text that begins with a formula, tab, line break or NUL, and
 # before a formula that follows a semicolon or tab
 _FORMULA = re.compile(
     rf"\A(?=[\t\r\n\0]|[{_INVISIBLE}\t\n]*[{_FORMULA_SIGNS}])|(?<=[;\t])(?=[{_INVISIBLE}]*[{_FORMULA_SIGNS}])"
@@ -49,9 +49,9 @@ def films_csv(catalog: Catalog, films: Sequence[int]) -> str:
     return _csv(("position", *FILM_COLUMNS), rows)
 
 
-def predictions_csv(catalog: Catalog, picks: Sequence[Recommendation]) -> str:
+def recommendations_csv(catalog: Catalog, recommendations: Sequence[Recommendation]) -> str:
     """Return recommendations as CSV, best first. Probabilities are empty if the model has none."""
-    return _csv(("rank", "probability", *FILM_COLUMNS), _pick_records(catalog, picks))
+    return _csv(("rank", "probability", *FILM_COLUMNS), _recommendation_records(catalog, recommendations))
 
 
 def as_json(
@@ -59,20 +59,20 @@ def as_json(
     recommender: str,
     catalog: Catalog,
     films: Sequence[int],
-    picks: Sequence[Recommendation],
-    others: Mapping[str, Sequence[int]] | None = None,
+    recommendations: Sequence[Recommendation],
+    other_lists: Mapping[str, Sequence[int]] | None = None,
 ) -> str:
     """Return a watch list (`films`), recommendations and other lists (name → film numbers) as JSON.
 
-    Empty lists of `others` are omitted.
+    Empty other lists are omitted.
     """
     document = {
         "dataset": dataset,
         "recommender": recommender,
         "watched": _film_records(catalog, films),
-        "next": _pick_records(catalog, picks),
+        "next": _recommendation_records(catalog, recommendations),
     }
-    document |= {name: _film_records(catalog, numbers) for name, numbers in (others or {}).items() if numbers}
+    document |= {name: _film_records(catalog, numbers) for name, numbers in (other_lists or {}).items() if numbers}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
@@ -84,14 +84,16 @@ def letterboxd_csv(catalog: Catalog, films: Sequence[int]) -> str:
 
 
 def spreadsheet_bytes(text: str) -> bytes:
-    """Encode a text as UTF-8 with a byte order mark, because Excel assumes another encoding without the mark."""
+    """Encode a text as UTF-8 with a byte order mark, without which Excel assumes another encoding."""
     return text.encode("utf-8-sig")
 
 
 def escape_formula(value: Any) -> Any:
-    """Return a cell that spreadsheets do not read as a formula: an apostrophe precedes formulas (OWASP, CSV injection).
+    """Put an apostrophe before a formula, so that spreadsheets do not execute it (OWASP, CSV injection).
 
-    Some spreadsheets begin a new cell after a semicolon or tab, so formulas after these characters are escaped, too.
+    Values that are not texts are returned unchanged.
+
+    Some spreadsheets begin a new cell after a semicolon or tab, so a formula after these characters is escaped, too.
     Carriage returns, which can also begin a cell, and NUL become line feeds.
     """
     if not isinstance(value, str):
@@ -110,7 +112,7 @@ def escape_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _film_records(catalog: Catalog, films: Sequence[int]) -> list[dict[str, Any]]:
-    """Return FILM_COLUMNS of each film number as str or int, None for missing values."""
+    """Return a dictionary with FILM_COLUMNS for each film number. Values are str or int, None if missing."""
     has_infrequent = max(films, default=0) >= len(catalog)
     movies = catalog.complete.movies if has_infrequent else catalog.movies  # `complete` copies the table at first use
     rows = movies.iloc[list(films)][list(FILM_COLUMNS)].astype(object).replace({"": None, pd.NA: None})
@@ -120,11 +122,12 @@ def _film_records(catalog: Catalog, films: Sequence[int]) -> list[dict[str, Any]
     ]
 
 
-def _pick_records(catalog: Catalog, picks: Sequence[Recommendation]) -> list[dict[str, Any]]:
+def _recommendation_records(catalog: Catalog, recommendations: Sequence[Recommendation]) -> list[dict[str, Any]]:
     """Return rank, probability, score and FILM_COLUMNS of each recommendation."""
+    film_records = _film_records(catalog, [recommendation.item for recommendation in recommendations])
     return [
-        {"rank": pick.rank, "probability": pick.probability, "score": pick.score, **film}
-        for pick, film in zip(picks, _film_records(catalog, [pick.item for pick in picks]), strict=True)
+        {"rank": row.rank, "probability": row.probability, "score": row.score, **film}
+        for row, film in zip(recommendations, film_records, strict=True)
     ]
 
 

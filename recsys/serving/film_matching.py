@@ -1,7 +1,7 @@
 """Match entries of history files with films of a data set: by ids, then by title and year.
 
-An entry without a confident match gets at most MAX_CANDIDATES films for the visitor to choose from. Titles without an
-equal title in the data set are compared with all films, which takes the most time.
+An entry without a confident match gets at most MAX_CANDIDATES films for the visitor to choose from. A title that no
+film has exactly is compared with the titles of all films, which takes the most time.
 
 Shapes: F films, N names, Q entries.
 """
@@ -25,13 +25,13 @@ from recsys.serving.search.normalize import comparable_name, normalize, romaniza
 from recsys.serving.search.search import names_of
 
 MAX_CANDIDATES = 5  # films to choose from
-BATCH_TITLES = 64  # titles that are compared with all names at a time: 6 MB for 100,000 names
+BATCH_TITLES = 64  # titles that are compared with all names at a time; 6 MB for 100,000 names
 # similarities of titles are percentages of common letters, as `rapidfuzz.fuzz.ratio` counts them
-MIN_SIMILARITY = 80  # of a candidate
-MIN_SIMILARITY_WITHOUT_YEAR = 88  # of a candidate if a year is unknown
-PREFIX_SIMILARITY = 92  # of a candidate if one title begins with the other
-YEAR_BONUS = 10  # added to the similarity of a film of the same year
-MIN_LIKELY_SCORE = 102  # similarity plus bonus of a likely candidate; PREFIX_SIMILARITY with the same year suffices
+MIN_SIMILARITY = 80  # of the titles of a candidate and the entry
+MIN_SIMILARITY_WITHOUT_YEAR = 88  # instead, if the year of the candidate or the entry is unknown
+PREFIX_SIMILARITY = 92  # set if one title begins with the other
+YEAR_BONUS = 10  # added to the similarity if both have the same year
+MIN_LIKELY_SCORE = 102  # similarity plus bonus of a likely candidate; reached by PREFIX_SIMILARITY + YEAR_BONUS
 MIN_POPULARITY_RATIO = 10  # ratings of a likely film / ratings of the second most popular film with the same title
 MIN_SHARE_OF_VIEWERS = 0.02  # share of users who have watched a likely film, if the entry is newer than the data set
 MAX_YEAR_GAP = 3  # between a candidate with the same title and the entry
@@ -59,12 +59,12 @@ class Match:
     """The films that an entry can mean."""
 
     method: MatchMethod
-    films: tuple[int, ...] = ()  # film numbers: one if confident, otherwise candidates, best first
-    is_likely: bool = False  # whether the first candidate is likely, although the match is not confident
+    films: tuple[int, ...] = ()  # film numbers: the film of a confident match, otherwise candidates, best first
+    is_likely: bool = False  # whether the first candidate is likely, if the match is not confident
 
     @property
     def is_confident(self) -> bool:
-        """Whether the visitor need not choose."""
+        """Whether the film is certain, so that the visitor need not choose."""
         return self.method in CONFIDENT
 
     @property
@@ -110,7 +110,7 @@ class Matcher:
         }
         sorted_names = sorted((name, film) for name, film in names if name)
         self._names = [name for name, _ in sorted_names]  # N
-        self._film_of = [film for _, film in sorted_names]  # N, the film of each name
+        self._films_of_names = [film for _, film in sorted_names]  # N, the film of each name
         self._films_by_key: dict[str, list[int]] = defaultdict(list)  # name without blanks → films
         for name, film in sorted_names:
             self._films_by_key[name.replace(" ", "")].append(film)  # "Spider-Man" equals "Spiderman"
@@ -123,7 +123,7 @@ class Matcher:
         return [next(similar_matches) if match is None else match for match in matches]
 
     def _match_exactly(self, entry: Entry) -> Match | None:
-        """Match an entry by its ids or its exact title. Returns None if there is no such film."""
+        """Match an entry by its ids or its exact title. Returns None if no film has them."""
         if (match_by_ids := self._match_by_ids(entry)) is not None:
             return match_by_ids
         films = self._films_titled(entry)
@@ -143,7 +143,10 @@ class Matcher:
         return self._unsure(others, is_likely=False) if others else None
 
     def _match_by_ids(self, entry: Entry) -> Match | None:
-        """Match by the ids of IMDb, TMDB and MovieLens. The match is unsure if they belong to different films."""
+        """Match by the ids of IMDb, TMDB and MovieLens. Returns None if no film has them.
+
+        The match is unsure if the ids belong to different films.
+        """
         by_movielens = self._film_by_movielens_id.get(entry.movie_id or 0)
         if by_movielens is not None and entry.title and by_movielens not in self._films_titled(entry):
             by_movielens = None  # the film with this MovieLens id has another title, so the id is of another site
@@ -171,11 +174,11 @@ class Matcher:
         return preferred or films
 
     def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
-        """Match an entry without a year. The match is confident if only one film was released by the date of the entry.
+        """Match an entry without a year with films of its title. Returns None if none was released by its date.
 
-        A film that was watched after the last rating of the data set can be newer than the data set. So the match is
-        not confident, and a candidate is likely only if it is well known. Otherwise, a candidate is likely if it is
-        far more popular than the others.
+        If only one was released by this date, the match is confident. If there are several, a candidate is likely if it
+        is far more popular than the others. An entry after the last rating of the data set can mean a newer film, which
+        the data set lacks. Its match is not confident, and a candidate is likely only if it is well known.
         """
         released = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
         is_within_data = not entry.watched or entry.watched <= self._last_rating
@@ -219,7 +222,7 @@ class Matcher:
         if entry.perhaps_series:
             return Match(MatchMethod.SERIES)
         rows = np.flatnonzero(similarity).tolist() if title else []
-        candidates = [_Candidate(self._film_of[row], float(similarity[row]), is_prefix=False) for row in rows]
+        candidates = [_Candidate(self._films_of_names[row], float(similarity[row]), is_prefix=False) for row in rows]
         candidates += [_Candidate(film, PREFIX_SIMILARITY, is_prefix=True) for film in self._films_with_prefix(title)]
         scores: dict[int, float] = {}
         for candidate in candidates:
@@ -234,42 +237,42 @@ class Matcher:
             return Match(MatchMethod.UNSURE, tuple(films)[:MAX_CANDIDATES], is_likely=True)
         if not scores:
             return Match(MatchMethod.NOT_FOUND)
-        is_single = len(best) == 1 or scores[best[0]] > scores[best[1]]
-        return Match(MatchMethod.UNSURE, tuple(best), is_single and scores[best[0]] >= MIN_LIKELY_SCORE)
+        has_unique_best = len(best) == 1 or scores[best[0]] > scores[best[1]]
+        return Match(MatchMethod.UNSURE, tuple(best), has_unique_best and scores[best[0]] >= MIN_LIKELY_SCORE)
 
     def _misspelt_film(self, entry: Entry, title: str) -> int | None:
         """Return the most popular film whose name is spelt almost like a title, as the search box corrects it, or None.
 
-        Only an entry without year and date is corrected, because somebody may have typed it. An infrequent film is not
-        returned, because a title that the data set lacks can resemble one of many.
+        Only an entry without year and date is corrected, because it may have been typed. An infrequent film is never
+        returned. There are many such films, so a title that the data set lacks often resembles one by chance.
         """
         if entry.year is not None or entry.watched or len(title) < MIN_GUESS_CHARS:
             return None
         similarity = similar_names(title, self._names)
         if not similarity.any():
             return None
-        films = [self._film_of[row] for row in np.flatnonzero(similarity == similarity.max())]
+        films = [self._films_of_names[row] for row in np.flatnonzero(similarity == similarity.max())]
         best = max(films, key=self._counts.__getitem__)
         return best if self._counts[best] else None
 
     def _films_with_prefix(self, title: str) -> list[int]:
         """Return the films with a name that begins with a title or is the beginning of the title.
 
-        The entry "Star Wars" matches "Star Wars: Episode IV". A title of less than four letters has no such films, and
-        a name of one word is not accepted as the beginning of a longer title.
+        "Star Wars" is the beginning of "Star Wars: Episode IV". For a title of less than four letters, no films are
+        returned. A name of one word does not count as the beginning of a longer title.
         """
         words = title.split()
         if len(title) < 4:
             return []
-        # "!" is the character after the blank: the span has the names that begin with the title and a blank
-        longer = self._film_of[sorted_span(self._names, f"{title} ", f"{title}!")]
+        # the names that begin with the title and a blank; "!" is the character after the blank
+        spans = [sorted_span(self._names, f"{title} ", f"{title}!")]
         prefixes = [" ".join(words[:length]) for length in range(2, len(words))]
-        # "\0" is the lowest character: the span has the names that equal the prefix
-        shorter = [film for name in prefixes for film in self._film_of[sorted_span(self._names, name, f"{name}\0")]]
-        return [*longer, *shorter]
+        # the names that equal the first words of the title; "\0" is the lowest character
+        spans += [sorted_span(self._names, prefix, f"{prefix}\0") for prefix in prefixes]
+        return [film for span in spans for film in self._films_of_names[span]]
 
     def _year_fits(self, entry: Entry, candidate: _Candidate) -> bool:
-        """Return whether the years differ by 1 at most or, if one is unknown, the titles are very similar."""
+        """Return whether the years differ by at most 1 or, if a year is unknown, the titles are very similar."""
         year = self._films[candidate.film].year
         if entry.year is None or year is None:
             return candidate.similarity >= MIN_SIMILARITY_WITHOUT_YEAR and not candidate.is_prefix

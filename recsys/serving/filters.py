@@ -1,4 +1,4 @@
-"""Filter recommendations, and make lists diverse.
+"""Exclude films by filters, and select diverse lists of films.
 
 Shapes: I items, G genres, D dimensions.
 """
@@ -24,13 +24,13 @@ POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
     "hidden gems": (0.50, 1.0),
 }
 MMR_POOL_SIZE = 100  # best films from which `mmr` selects a diverse list
-OTHER_LANGUAGE = "en"  # language of films that are not in the table of original languages: English or unknown
+OTHER_LANGUAGE = "en"  # films that are not in the table of original languages are English, or their language is unknown
 Year = Annotated[int, Field(ge=0, le=9999)]
 
 
 @config_class
 class Filters:
-    """Filters of a request. The default excludes only the films of the history."""
+    """The filters of a request. By default, only the films of the history are excluded."""
 
     years: tuple[Year, Year] | None = None  # both included; excludes films without a year
     genres: tuple[str, ...] = ()  # a film must have at least one of them
@@ -58,11 +58,11 @@ class FilmFeatures:
     """The properties of films that filters read."""
 
     years: np.ndarray  # (I,) int, 0: unknown
-    film_years: np.ndarray  # years of all film numbers: of the items, then of the infrequent films
-    genres: tuple[str, ...]  # G, in alphabetical order
+    years_by_film_number: np.ndarray  # years of the items and then of the infrequent films, int, 0: unknown
+    genres: tuple[str, ...]  # (G,) in alphabetical order
     genre_matrix: np.ndarray  # (I, G) bool
     popularity_percentile: np.ndarray  # (I,) share of the films that are watched more often, 0 for the most watched
-    languages: Mapping[str, np.ndarray]  # code → items (n,); {} if unknown
+    languages: Mapping[str, np.ndarray]  # code → items (n,); {} without a table of original languages
     countries: Mapping[str, np.ndarray]  # name → items (n,); {} without film details
 
     @property
@@ -75,12 +75,12 @@ class FilmFeatures:
 @cache_by_dataset
 def film_features(dataset: Dataset) -> FilmFeatures:
     """Return the features of all items. The first call for a large data set takes a moment."""
-    film_years = np.array([film.year or 0 for film in dataset.catalog.films], np.int64)
-    years = film_years[: dataset.n_items]
+    all_years = np.array([film.year or 0 for film in dataset.catalog.films], np.int64)
+    years = all_years[: dataset.n_items]
     matrix, genres = genre_matrix(dataset.catalog)
     ascending = np.sort(dataset.counts)
-    n_more = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")
-    percentile = n_more / max(1, len(ascending))
+    n_more_popular = len(ascending) - np.searchsorted(ascending, dataset.counts, side="right")
+    percentile = n_more_popular / max(1, len(ascending))
     language_by_id, details = original_languages(dataset.name), dataset.catalog.details
     movie_ids = dataset.catalog.movie_ids.tolist()
     items_by_language, items_by_country = {}, {}
@@ -89,7 +89,7 @@ def film_features(dataset: Dataset) -> FilmFeatures:
         items_by_language = _items_by_value((language,) for language in languages)
     if len(details):
         items_by_country = _items_by_value(details.get(movie_id).countries for movie_id in movie_ids)
-    return FilmFeatures(years, film_years, genres, matrix, percentile, items_by_language, items_by_country)
+    return FilmFeatures(years, all_years, genres, matrix, percentile, items_by_language, items_by_country)
 
 
 def _items_by_value(values_of_items: Iterable[Iterable[str]]) -> dict[str, np.ndarray]:
@@ -118,7 +118,7 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
         low, high = POPULARITY_LEVELS[filters.popularity]
         mask &= (features.popularity_percentile >= low) & (features.popularity_percentile < high)
     if filters.released_by_last_film:
-        history_years = [year for film in history if (year := features.film_years[film]) > 0]
+        history_years = [year for film in history if (year := features.years_by_film_number[film]) > 0]
         if history_years:
             mask &= (years > 0) & (years <= history_years[-1])
     return mask
@@ -142,7 +142,7 @@ def mmr(items: np.ndarray, scores: np.ndarray, similarity: np.ndarray, k: int, d
     """Choose at most k items by maximal marginal relevance, with λ = 1 - diversity.
 
     Each step chooses an item with a high score and a low similarity to the items chosen before. The best item is always
-    the first. A diversity of 0 does not change the order.
+    chosen first. A diversity of 0 does not change the order.
 
     Args:
         items: Items (n,), best first.
@@ -169,7 +169,7 @@ def mmr(items: np.ndarray, scores: np.ndarray, similarity: np.ndarray, k: int, d
 
 
 def genre_similarity(matrix: np.ndarray) -> np.ndarray:
-    """Return the cosines (n, n), 0…1, of films with these genres (n, G). They are 0 for a film without genres."""
+    """Return the cosines, (n, n) 0…1, of the genres of n films, (n, G) bool. They are 0 for a film without genres."""
     vectors = matrix / np.maximum(1.0, np.sqrt(matrix.sum(1, keepdims=True)))
     return np.asarray(vectors @ vectors.T)
 
@@ -177,7 +177,7 @@ def genre_similarity(matrix: np.ndarray) -> np.ndarray:
 def vector_similarity(vectors: np.ndarray) -> np.ndarray:
     """Return the cosines of vectors (n, D), scaled to 0 for the least and 1 for the most similar pair, (n, n).
 
-    They are scaled because the range of cosines differs between models.
+    They are scaled because the range of the cosines depends on the model.
     """
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     directions = vectors / np.where(lengths > 0, lengths, 1)

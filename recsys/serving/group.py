@@ -1,8 +1,8 @@
 """Recommend films for two people: a recommender ranks the films for each person, and the two rankings are merged.
 
-The value of a film for a person is `RankPosition.log_rank_score`, because ranks can be compared between people, and
-scores of models cannot. The rule "fair" orders films by the lower of the two values (least misery), the rule "average"
-by their mean.
+A film has a value for each person, `RankPosition.log_rank_score`. It depends only on the rank, because ranks can be
+compared between people, and scores of models cannot. The rule "fair" orders films by the lower of the two values (least
+misery), the rule "average" by their mean.
 
 Shapes: I items.
 
@@ -28,7 +28,7 @@ from recsys.serving.recommend import RankPosition, Request, exclusion_mask, rank
 MAX_FILMS = 100  # of a shared list; the newest films are kept
 RULES = ("fair", "average")
 _ID = rf"\d{{1,{MAX_ID_DIGITS}}}"
-SHARED_LIST_PATTERN = re.compile(  # "ml-1m.1-260-1196": name of the data set, and ids of its films
+SHARED_LIST_PATTERN = re.compile(  # "ml-1m.1-260-1196": name of a data set, and the ids of films
     rf"\w[\w.-]{{0,59}}\.{_ID}(-{_ID}){{0,{MAX_FILMS - 1}}}"
 )
 _IDS = re.compile(rf"{_ID}(-{_ID})*")  # "1-260-1196"
@@ -41,7 +41,7 @@ class GroupRecommendation:
     rank: int  # 1 = best in the merged ranking
     item: int
     film: Film
-    positions: Sequence[RankPosition]  # in the rankings of the two people
+    positions: tuple[RankPosition, RankPosition]  # in the ranking of each person
 
 
 def recommend_for_two(
@@ -51,19 +51,20 @@ def recommend_for_two(
     rule: str = "fair",
     allowed: np.ndarray | None = None,
 ) -> list[GroupRecommendation]:
-    """Return at most k films for two people by one of RULES, best first.
+    """Return at most k films for two people, ordered by one of RULES, best first.
 
     The predictors are of one recommender, each adapted to the list of one person: a history, or favourites in no order.
     A film is excluded if either request excludes it, if either person has watched it, or if `allowed`, a mask (I,)
     bool, is False for it.
     """
-    pair = [replace(request, filters=replace(request.filters, hide_seen=True)) for request in requests]
-    excluded = exclusion_mask(predictors[0], pair[0]) | exclusion_mask(predictors[1], pair[1])
+    pairs = [
+        (predictor, replace(request, filters=replace(request.filters, hide_seen=True)))
+        for predictor, request in zip(predictors, requests, strict=True)
+    ]
+    excluded = np.logical_or(*(exclusion_mask(predictor, request) for predictor, request in pairs))
     if allowed is not None:
         excluded |= ~allowed
-    left, right = (
-        next(rankings(predictor, [request], [excluded])) for predictor, request in zip(predictors, pair, strict=True)
-    )
+    left, right = (next(rankings(predictor, [request], [excluded])) for predictor, request in pairs)
     items = merge_rankings(left, right, rule)[:k].tolist()
     position_pairs = zip(rank_positions(left, items), rank_positions(right, items), strict=True)
     films = predictors[0].dataset.catalog.films
@@ -92,7 +93,7 @@ def _log_rank_scores(ranking: Ranking) -> np.ndarray:
 
 
 def list_from_link(text: str) -> str:
-    """Return the newest films of a link to this app in the format of `format_list`.
+    """Return the newest MAX_FILMS films of a link to this app, in the format of `format_list`.
 
     Raises:
         RecsysError: If the text is not a link to a list of films.
@@ -102,8 +103,7 @@ def list_from_link(text: str) -> str:
     # "s" has the ids of the films, after the number of omitted films
     ids = OMITTED_PREFIX.sub("", parameters.get("s", [""])[0])
     if not _IDS.fullmatch(ids):
-        text = "this is not a link to a list of films; copy the link from the address bar or from “Share”"
-        raise RecsysError(text)
+        raise RecsysError("this is not a link to a list of films; copy the link from the address bar or from “Share”")
     films = format_list(data, [int(movie_id) for movie_id in ids.split("-")])
     if not SHARED_LIST_PATTERN.fullmatch(films):  # the name of the data set is invalid
         raise RecsysError("the link has an invalid data set name")

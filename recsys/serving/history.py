@@ -14,10 +14,10 @@ from recsys.errors import Message, RecsysError
 from recsys.serving.search.search import TOO_FEW, SearchResult, TitleIndex
 
 MAX_FILMS = 1000  # of a list; the newest films are kept. Models read 200 at most
-MAX_SCORE_GAP = 15  # difference in percent between the search scores of the best suggestion and of another suggestion
+MAX_SCORE_GAP = 15  # difference between the search score of the best suggestion and of another suggestion, in percent
 MAX_SUGGESTIONS = 3
 MAX_TITLE_CHARS = 80  # of a title in an error message
-MAX_ID_DIGITS = 15  # of a film id, as in `own_data.INTEGER_ID`: own data can have ISBNs as ids
+MAX_ID_DIGITS = 15  # of a film id, as in `own_data.INTEGER_ID`, because data of users can have ISBNs as ids
 MAX_ID_CHARS = 3_500  # characters of the film ids in a link, because web servers accept at most 8 KB
 OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # "e2400-": number of older films that do not fit in a link
 MAX_SAMPLE_LISTS = 5
@@ -39,7 +39,10 @@ class SampleList:
 
 
 def sample_lists() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """Return name → (description, film titles, oldest first) of the sample lists. Lists of recent films come first."""
+    """Return name → (description, titles of films) of the sample lists. Titles are oldest first.
+
+    Lists of recent films come first.
+    """
     return storage.read_shipped_json(paths.sample_lists(), _parse_sample_lists, {})
 
 
@@ -49,21 +52,21 @@ def _parse_sample_lists(content: list[dict[str, Any]]) -> dict[str, tuple[str, t
 
 def available_sample_lists(index: TitleIndex) -> list[SampleList]:
     """Return the first MAX_SAMPLE_LISTS sample lists with at least MIN_SAMPLE_FILMS films of the data set."""
-    usable = []
+    lists = []
     for name, (description, titles) in sample_lists().items():
         films = [index.find_exact(title) for title in titles]
         items = tuple(dict.fromkeys(film.number for film in films if film is not None and not film.is_infrequent))
         if len(items) >= MIN_SAMPLE_FILMS:
-            usable.append(SampleList(name, description, items))
-    return usable[:MAX_SAMPLE_LISTS]
+            lists.append(SampleList(name, description, items))
+    return lists[:MAX_SAMPLE_LISTS]
 
 
 @dataclass(frozen=True)
 class UserHistory:
     """The films of a user of the data set."""
 
-    items: tuple[int, ...]  # the newest distinct films, oldest first
-    n_watched: int  # number of all distinct films
+    items: tuple[int, ...]  # each film once, at most `n_newest` films, oldest first
+    n_watched: int  # number of films in the whole history, each counted once
 
 
 def sample_user(dataset: Dataset, rng: np.random.Generator, n_newest: int = 20) -> UserHistory | None:
@@ -73,13 +76,13 @@ def sample_user(dataset: Dataset, rng: np.random.Generator, n_newest: int = 20) 
 
 
 def user_history(dataset: Dataset, row: int, n_newest: int = 20) -> UserHistory:
-    """Return the history of user `row`, 0…U-1, with at most `n_newest` films."""
+    """Return the history of the user in row 0…U-1, with at most `n_newest` films."""
     newest_first = list(dict.fromkeys(dataset.history(row).tolist()[::-1]))
     return UserHistory(tuple(newest_first[:n_newest][::-1]), len(newest_first))
 
 
 def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], list[str]]:
-    """Return the film number of each title, in order, and notes about ambiguous and infrequent films.
+    """Return the film number of each title, in the order of `titles`, and notes on ambiguous and infrequent films.
 
     Raises:
         UnknownTitleError: If there is no film with a title. The message has similar titles.
@@ -116,13 +119,13 @@ def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
     raise UnknownTitleError("no film is called “{title}”; {advice}", title=short_title, advice=advice)
 
 
-def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> dict[str, str]:
+def to_url_params(dataset_name: str, catalog: Catalog, films: Sequence[int]) -> dict[str, str]:
     """Return the URL parameters of a list of film numbers, {"data": "ml-100k", "s": "1-260-1196"}.
 
     "s" has film ids of the data set, oldest first. An empty list has no "s". If a list is too long, "s" has the number
     of the omitted older films, and the newest films: "e2400-1-260-…".
     """
-    params, ids = {"data": dataset_name}, [str(catalog.films[item].movie_id) for item in items]
+    params, ids = {"data": dataset_name}, [str(catalog.films[film].movie_id) for film in films]
     newest_ids = newest_that_fit(ids, MAX_ID_CHARS)
     if newest_ids:
         n_omitted = len(ids) - len(newest_ids)
@@ -130,9 +133,9 @@ def to_url_params(dataset_name: str, catalog: Catalog, items: Sequence[int]) -> 
     return params
 
 
-def count_films_in_link(catalog: Catalog, items: Sequence[int]) -> int:
-    """Return the number of newest films of a list that fit in a link."""
-    return len(newest_that_fit([str(catalog.films[item].movie_id) for item in items], MAX_ID_CHARS))
+def count_films_in_link(catalog: Catalog, films: Sequence[int]) -> int:
+    """Return how many of these film numbers fit in a link. If not all fit, the newest are in the link."""
+    return len(newest_that_fit([str(catalog.films[film].movie_id) for film in films], MAX_ID_CHARS))
 
 
 def newest_that_fit(parts: Sequence[str], max_chars: int) -> list[str]:
@@ -143,7 +146,7 @@ def newest_that_fit(parts: Sequence[str], max_chars: int) -> list[str]:
 
 
 def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[int], list[Message]]:
-    """Return the film numbers in the parameter "s" of a link, and a notice for each reason to skip a part or film.
+    """Return the film numbers in the parameter "s" of a link, and a notice for each reason that films are missing.
 
     `catalog` belongs to the data set in the parameter "data", see `to_url_params`. Never raises an exception.
     """
@@ -152,8 +155,8 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
     parts = [part for part in _DASH.split(OMITTED_PREFIX.sub("", text)) if part]
     movie_ids = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) <= MAX_ID_DIGITS]
     distinct_ids = list(dict.fromkeys(movie_ids))
-    items = [catalog.film_number_of[movie_id] for movie_id in distinct_ids if movie_id in catalog.film_number_of]
-    n_unknown = len(distinct_ids) - len(items)
+    films = [catalog.film_number_of[movie_id] for movie_id in distinct_ids if movie_id in catalog.film_number_of]
+    n_unknown = len(distinct_ids) - len(films)
     notices = []
     if len(movie_ids) < len(parts):
         notices.append(Message("Part of the link could not be read and was skipped."))
@@ -172,12 +175,12 @@ def from_url_params(params: Mapping[str, str], catalog: Catalog) -> tuple[list[i
             Message(
                 "The link had room for the latest {n:,} film, not for the {earlier:,} before it.",
                 plural="The link had room for the latest {n:,} films, not for the {earlier:,} before them.",
-                n=len(items),
+                n=len(films),
                 earlier=n_omitted,
             )
         )
-    if len(items) > MAX_FILMS:
+    if len(films) > MAX_FILMS:
         notices.append(
             Message("The link has too many films; only the latest {max_films:,} are used.", max_films=MAX_FILMS)
         )
-    return items[-MAX_FILMS:], notices
+    return films[-MAX_FILMS:], notices

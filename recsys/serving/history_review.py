@@ -21,10 +21,10 @@ from recsys.serving.recommend import Ratings
 
 CHOSEN = N_("chosen by you")  # in METHOD_COLUMN
 NONE_OF_CANDIDATES = N_("none of the films that were offered")  # in REASON_COLUMN
-METHOD_COLUMN = "found"  # how the film was found
+METHOD_COLUMN = "found"  # column with the method of the match
 REASON_COLUMN = "reason for leaving it out"
-TRANSLATED_COLUMNS = METHOD_COLUMN, REASON_COLUMN  # their cells have translations, other cells are names
-SAME_VIEWING_GAP = timedelta(days=1)  # two services can date the same viewing a day apart
+TRANSLATED_COLUMNS = METHOD_COLUMN, REASON_COLUMN  # pages translate their cells, because other cells are names
+SAME_VIEWING_GAP = timedelta(days=1)  # services can give the same viewing dates that differ by a day
 MAX_SHORTENED_NAMES = 5  # names in a note
 
 
@@ -48,9 +48,9 @@ class ImportedFilm:
 
     @cached_property
     def key(self) -> str:
-        """Title, year, ids and web page. It identifies the film in the choices of the visitor.
+        """Title, year, ids and web page, as the key of the visitor's choice for the film.
 
-        File and line do not: an upload can have two files of the same name.
+        File and line are not part of it, because an upload can have two files of the same name.
         """
         return "|".join(map(str, (*_group_key(self.entries[0]), self.entries[0].page)))
 
@@ -60,14 +60,14 @@ class WatchedFilm:
     """A watched film of the data set."""
 
     number: int  # film number
-    last_date: datetime | None  # last viewing or, if unknown, when it was first rated or added; None: no dates
-    is_dated: bool  # whether `last_date` is the date of a viewing
+    last_date: datetime | None  # last viewing or, if unknown, first rating or addition to a list; None: no dates
+    has_viewing_date: bool  # whether `last_date` is the date of a viewing
     n_viewings: int
     stars: float | None  # None: not rated
 
 
 def group_entries(entries: Iterable[Entry]) -> list[ImportedFilm]:
-    """Group the entries of each film: equal title, year, ids and web page. Films are in the order of first entries."""
+    """Combine entries with equal title, year, ids and web page to films, in the order of their earliest entries."""
     groups: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         groups[_group_key(entry)].append(entry)
@@ -97,14 +97,15 @@ class Review:
 
     @property
     def uncertain_positions(self) -> list[int]:
-        """The positions in `films` of the films for which the visitor has to choose a match."""
+        """The positions in `films` for which the visitor has to choose a film of the data set."""
         return [position for position, match in enumerate(self.matches) if match.films and not match.is_confident]
 
     def film_number(self, position: int, choices: Mapping[str, int | None]) -> int | None:
-        """Return the film number for the film at a position in `films`, None if it has none.
+        """Return the film number for the film at a position in `films`, None if there is none.
 
-        It is the confident match or the choice of the visitor. Without a choice, it is the likely film, if there is
-        one. A choice is ignored if it is no longer a film of the match, because the file was read in another way since.
+        It is the confident match or else the choice of the visitor. Without a choice, it is the likely film, if there
+        is one. If the files were read again with other options, the match may no longer contain a choice. The choice is
+        then ignored.
 
         Args:
             position: Position in `films`.
@@ -132,13 +133,13 @@ class Review:
                 methods[match.films[0]].append(match.method)
         return Counter(min(film_methods, key=CONFIDENT.index) for film_methods in methods.values())
 
-    def watched(self, choices: Mapping[str, int | None]) -> list[WatchedFilm]:
+    def watched_films(self, choices: Mapping[str, int | None]) -> list[WatchedFilm]:
         """Return the matched films of the data set, oldest first. For `choices`, see `film_number`."""
         numbers = self.film_numbers(choices)
         return combine_entries((self.films[position], number) for position, number in numbers.items())
 
-    def accepted(self, choices: Mapping[str, int | None], catalog_films: Sequence[Film]) -> pd.DataFrame:
-        """Return a row per matched film: the name in the files, the film of the data set, and the method."""
+    def accepted_table(self, choices: Mapping[str, int | None], catalog_films: Sequence[Film]) -> pd.DataFrame:
+        """Return a row per film with a film number: name in the files, film of the data set, method, file and line."""
         rows = []
         for position, number in self.film_numbers(choices).items():
             match, film = self.matches[position], self.films[position]
@@ -146,8 +147,8 @@ class Review:
             rows.append((film.name, catalog_films[number].label, method, *_origin(film.entries[0])))
         return pd.DataFrame(rows, columns=[N_("title in your files"), N_("imported as"), METHOD_COLUMN, "file", "line"])
 
-    def not_imported(self, choices: Mapping[str, int | None]) -> pd.DataFrame:
-        """Return a row per film without a film number and per skipped line, with the reason."""
+    def not_imported_table(self, choices: Mapping[str, int | None]) -> pd.DataFrame:
+        """Return a row per film without a film number and per skipped line: name or text, reason, file and line."""
         matched_positions = self.film_numbers(choices)
         rows = [
             (film.name, NONE_OF_CANDIDATES if match.films else match.method.value, *_origin(film.entries[0]))
@@ -167,14 +168,16 @@ def review_files(matcher: Matcher, files: Iterable[Imported]) -> Review:
 
 
 def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[list[WatchedFilm], list[str]]:
-    """Return the watched films in history files (name, content), and notes about them. Likely matches are used.
+    """Return the watched films in history files (name, content), oldest first, and notes for the command line.
+
+    Confident and likely matches are used.
 
     Raises:
         HistoryError: If a file is not a history.
     """
     parts = [part for name, content in files for part in read(name, content)]  # an archive has several parts
     review = review_files(Matcher(dataset), parts)
-    watched, not_imported = review.watched({}), review.not_imported({})
+    watched, not_imported = review.watched_films({}), review.not_imported_table({})
     notes = [f"{part.file}: {note}" for part in parts for note in part.notes]
     for part in parts:
         if question := part.date_question:
@@ -195,22 +198,22 @@ def import_files(dataset: Dataset, files: Iterable[tuple[str, bytes]]) -> tuple[
 
 
 def watched_ratings(watched: Iterable[WatchedFilm]) -> Ratings:
-    """Return the ratings of the rated films, for a `Request`."""
+    """Return the ratings of the rated films, as in `Request.ratings`."""
     return tuple((film.number, film.stars) for film in watched if film.stars is not None)
 
 
 def _shorten(names: Sequence[str]) -> str:
-    """Return the first MAX_SHORTENED_NAMES names as a text."""
+    """Return the first MAX_SHORTENED_NAMES names as a text, with "…" if there are more."""
     return ", ".join(names[:MAX_SHORTENED_NAMES]) + (" …" if len(names) > MAX_SHORTENED_NAMES else "")
 
 
 def _origin(line: Entry | Skipped) -> tuple[str, str]:
-    """Return file and line number; "" if an entry has no line."""
+    """Return the file name and the line number, "" if there is no line number."""
     return line.file, str(line.line or "")
 
 
 def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFilm]:
-    """Combine pairs (film, film number) to one `WatchedFilm` per number, oldest first. Undated films come first."""
+    """Combine pairs (film, film number) to one `WatchedFilm` per number, oldest first, films without a date before."""
     entries: dict[int, list[Entry]] = defaultdict(list)
     for film, number in films:
         entries[number] += film.entries
@@ -219,7 +222,7 @@ def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFi
 
 
 def _watched_film(number: int, entries: Sequence[Entry]) -> WatchedFilm:
-    """Combine the entries of a film. The latest rating counts. Dates up to SAME_VIEWING_GAP apart are one viewing."""
+    """Combine the entries of a film. The latest rating is used. Dates up to SAME_VIEWING_GAP apart are one viewing."""
     dates = sorted(entry.watched for entry in entries if entry.watched)
     n_gaps = sum(later - earlier > SAME_VIEWING_GAP for earlier, later in pairwise(dates))
     n_dated_viewings = n_gaps + 1 if dates else 0
@@ -231,7 +234,7 @@ def _watched_film(number: int, entries: Sequence[Entry]) -> WatchedFilm:
 
 
 def as_json(dataset: str, catalog: Catalog, films: Sequence[ImportedFilm], film_numbers: Mapping[int, int]) -> str:
-    """Return all films of an import, including films that the data set lacks, as a JSON file that this app can import.
+    """Return all films of history files, including films that the data set lacks, as JSON that this app can import.
 
     `film_numbers` has the numbers of the films in the data set, see `Review.film_numbers`.
     """
@@ -252,7 +255,7 @@ def _film_record(film: ImportedFilm, catalog_record: dict[str, Any]) -> dict[str
     fields = ("title", "year", "imdb_id", "tmdb_id", "movie_id")
     record = {name: getattr(entry, name) for name in fields} | catalog_record
     if watched.last_date:
-        record["watched" if watched.is_dated else "logged"] = watched.last_date.isoformat(" ")
+        record["watched" if watched.has_viewing_date else "logged"] = watched.last_date.isoformat(" ")
     record |= {"rating": watched.stars, "times": watched.n_viewings if watched.n_viewings > 1 else None}
     return {name: value for name, value in record.items() if value and not pd.isna(value)}
 

@@ -18,7 +18,7 @@ from recsys.serving import filters
 from recsys.serving.filters import FilmFeatures, Filters
 from recsys.serving.search.normalize import normalize, strip_article
 
-DAMPING = 20  # number of average ratings that "best rated" adds to each film, because few ratings are unreliable
+DAMPING = 20  # average ratings that the order "best rated" adds to each film, because a mean of few is unreliable
 ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 
 
@@ -26,7 +26,7 @@ ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 class LibraryQuery:
     """The films to browse. Queries are hashable, so results can be cached."""
 
-    filters: Filters = field(default_factory=Filters)  # without effect: hide_seen, diversity, released_by_last_film
+    filters: Filters = field(default_factory=Filters)  # hide_seen, diversity, released_by_last_film have no effect
     tags: tuple[str, ...] = ()  # a film must have all of them; case is ignored
     order: str = ORDERS[0]
 
@@ -36,14 +36,14 @@ class Library:
     """The films of a data set with the values that filters and orders read."""
 
     dataset: Dataset
-    features: FilmFeatures  # of F films
+    features: FilmFeatures  # of F films, not of I items
     n_ratings: np.ndarray  # (F,) int, 0 for infrequent films, whose ratings are not stored
     mean_stars: np.ndarray  # (F,) NaN for infrequent films and in a data set without ratings
     _sorted_films_cache: dict[str, np.ndarray] = field(default_factory=dict, init=False)  # by order
 
     @classmethod
     def from_dataset(cls, dataset: Dataset) -> "Library":
-        """Return the library of a data set. It takes a second for 20 million ratings."""
+        """Create the library of a data set. It takes a second for 20 million ratings."""
         interactions, n_infrequent = dataset.interactions, len(dataset.catalog.infrequent)
         n_ratings = np.append(dataset.counts, np.zeros(n_infrequent, np.int64))
         total_stars = np.bincount(interactions.item, weights=interactions.rating, minlength=len(n_ratings))
@@ -57,19 +57,19 @@ class Library:
 
     @cached_property
     def n_viewers(self) -> np.ndarray:
-        """The number of users with a rating of each film, (F,). It is below `n_ratings` for repeated ratings."""
+        """The number of users who rated each film, (F,). It is below `n_ratings` if users rated a film repeatedly."""
         if self.dataset.name in SETS:  # published data sets have no repeated ratings
             return self.n_ratings
         events = self.dataset.interactions
         pairs = np.unique(events.user.astype(np.int64) * len(self) + events.item)  # distinct pairs of user and film
         return np.bincount(pairs % len(self), minlength=len(self))
 
-    def search(self, query: LibraryQuery, among: Sequence[int] | None = None) -> np.ndarray:
+    def search(self, query: LibraryQuery, candidates: Sequence[int] | None = None) -> np.ndarray:
         """Return the numbers of the matching films, (n,), in the order of the query.
 
-        With film numbers `among`, only these films can match, and they keep their order.
+        With `candidates`, only these film numbers can match, and they keep their order.
         """
-        films = self._sorted_films(query.order) if among is None else np.asarray(among, np.int64)
+        films = self._sorted_films(query.order) if candidates is None else np.asarray(candidates, np.int64)
         return films[self.matching_mask(query)[films]]
 
     def matching_mask(self, query: LibraryQuery) -> np.ndarray:
@@ -110,7 +110,7 @@ class Library:
 
     @cached_property
     def _damped_rating(self) -> np.ndarray:
-        """The mean stars after DAMPING additional ratings with the mean of all ratings, (F,); -inf: no ratings."""
+        """The mean stars with DAMPING additional ratings, which are the mean of all ratings, (F,); -inf: no ratings."""
         ratings = self.dataset.interactions.rating
         prior = float(ratings.mean(dtype=np.float64)) if len(ratings) else 0.0
         damped = (self.n_ratings * np.nan_to_num(self.mean_stars) + DAMPING * prior) / (self.n_ratings + DAMPING)
@@ -133,9 +133,9 @@ def _library_features(dataset: Dataset) -> FilmFeatures:
     """Return the features of F films.
 
     The popularity percentile of an item is the same as in filters of recommendations. For an infrequent film, it is
-    I / (I + 1), the highest. It is not 1, because the ranges of `filters.POPULARITY_LEVELS` do not include 1.
+    I / (I + 1), which is the highest. It is not 1, because the ranges in `filters.POPULARITY_LEVELS` exclude 1.
     """
     features = filters.film_features(replace(dataset, catalog=dataset.catalog.complete))
-    of_items = filters.film_features(dataset).popularity_percentile
-    of_infrequent = np.full(len(dataset.catalog.infrequent), dataset.n_items / (dataset.n_items + 1))
-    return replace(features, popularity_percentile=np.append(of_items, of_infrequent))
+    item_percentiles = filters.film_features(dataset).popularity_percentile
+    infrequent_percentiles = np.full(len(dataset.catalog.infrequent), dataset.n_items / (dataset.n_items + 1))
+    return replace(features, popularity_percentile=np.append(item_percentiles, infrequent_percentiles))

@@ -1,7 +1,7 @@
-"""The motifs of generated posters: functions that return shapes in a box of WIDTH × HEIGHT.
+"""Draw the motifs of generated posters. A motif is a function that returns shapes in a box of WIDTH × HEIGHT.
 
-The lower half of a poster is darkened for a title. x increases to the right, y increases downwards. Positions and sizes
-in a motif are random, so posters differ. Their ranges were chosen by eye.
+x increases to the right, y increases downwards. Positions and sizes in a motif are random, so that posters differ. The
+ranges of random values were chosen by eye. `poster_art` darkens the lower half of a poster for a title.
 """
 
 import math
@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 WIDTH = 200
 HEIGHT = 300  # film posters have a ratio of 2:3
-RAY_LENGTH = 330  # rays from the points that the motifs use end outside the box
+RAY_LENGTH = 330  # long enough that rays from any point of a motif end outside the box
 Point = tuple[float, float]  # (x, y)
 
 
@@ -22,7 +22,7 @@ class Shape(NamedTuple):
     radius: float = 0.0
     opacity: float = 0.22
     line_width: float = 0.0  # 0: filled
-    closed: bool = True  # whether the line connects the last corner with the first
+    is_closed: bool = True  # whether the line connects the last corner with the first
 
 
 Motif = Callable[[Random], list[Shape]]  # random generator → shapes in the order in which they are drawn
@@ -39,8 +39,8 @@ def polygon(*points: Point, opacity: float = 0.22) -> Shape:
 
 
 def polyline(points: Iterable[Point], opacity: float = 0.4, line_width: float = 2.5) -> Shape:
-    """Return a line through points, not closed."""
-    return Shape(tuple(points), opacity=opacity, line_width=line_width, closed=False)
+    """Return an open line through points."""
+    return Shape(tuple(points), opacity=opacity, line_width=line_width, is_closed=False)
 
 
 def box(x: float, y: float, width: float, height: float, opacity: float = 0.22) -> Shape:
@@ -96,7 +96,7 @@ def moon(rng: Random) -> list[Shape]:
 
 
 def rays(rng: Random) -> list[Shape]:
-    """Return beams from one point, with gaps of the same width. Half of the posters have a sun at the point."""
+    """Return beams from one point, with gaps of equal width. Half of the posters have a sun at the point."""
     x, y, offset, n_beams = rng.randint(40, 160), rng.randint(70, 160), rng.random(), rng.choice((9, 11, 13, 16))
     beams = []
     for beam in range(n_beams):

@@ -1,7 +1,7 @@
-"""Draw posters from genre, title and year, for films whose poster is not available, as SVG or as pixels.
+"""Draw a poster from genres, title and year if the real poster of a film is not available, as SVG or as pixels.
 
 The most distinctive genre of a film sets the colour. A word of the title can set the motif: "Full Moon" has a moon.
-Otherwise, the motif is a random motif of the two most distinctive genres. Title and year seed the random generator, so
+Otherwise, a random motif of the two most distinctive genres is drawn. Title and year seed the random generator, so that
 a film has the same poster on every machine.
 """
 
@@ -44,7 +44,7 @@ STYLES: dict[str, Style] = {
     "Drama": ("#7a5791", (motifs.arches, motifs.waves, motifs.rain, motifs.moon, motifs.skyline, motifs.shards)),
     "IMAX": ("#2b6cb0", (motifs.frames, motifs.rings)),
 }
-# for genres that are not in STYLES
+# motifs of genres that are not in STYLES
 _PLAIN_MOTIFS = [motifs.frames, motifs.dots, motifs.waves, motifs.rings, motifs.arches, motifs.bubbles, motifs.checkers]
 UNKNOWN_STYLE: Style = ("#66676b", (motifs.frames, motifs.dots, motifs.waves))
 
@@ -86,8 +86,8 @@ class Poster(NamedTuple):
 BACKGROUNDS = ("glow", "cut", "horizon", "bands", "gradient")
 SUPERSAMPLING = 2  # shapes are drawn larger by this factor and then scaled down, so that their edges are smooth
 SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (part of the height, opacity of black), so that white text is legible
-COLOUR_SHIFT = 0.055  # largest random shift of the hue, 0…1
-SECOND_COLOUR_SHIFT = 0.13  # the same for the second colour
+MAX_HUE_SHIFT = 0.055  # maximum random shift of the hue of the first colour; a hue is 0…1
+MAX_SECOND_HUE_SHIFT = 0.13  # of the second colour
 
 
 def poster(title: str, year: int | None, genres: str) -> Poster:
@@ -100,7 +100,7 @@ def poster(title: str, year: int | None, genres: str) -> Poster:
         possible_motifs = (*possible_motifs, *second_motifs[:2])
     title_motifs = (motif for words, motif in TITLE_MOTIFS if re.search(rf"\b(?:{words})\b", title.casefold()))
     motif = next(title_motifs, None) or rng.choice(possible_motifs)
-    colours = _vary_colour(colour, rng, COLOUR_SHIFT), _vary_colour(second_colour, rng, SECOND_COLOUR_SHIFT)
+    colours = _vary_colour(colour, rng, MAX_HUE_SHIFT), _vary_colour(second_colour, rng, MAX_SECOND_HUE_SHIFT)
     background = _background(*colours, rng)
     return Poster(background, motif(rng))
 
@@ -108,7 +108,8 @@ def poster(title: str, year: int | None, genres: str) -> Poster:
 def _film_styles(genres: str) -> list[Style]:
     """Return the styles of the genres that are in STYLES, the most distinctive first.
 
-    Without such a genre, the styles are generated from the names of the genres. Without any genre, it is UNKNOWN_STYLE.
+    Without such a genre, the styles are generated from the names of the genres. Without any genre, the only style is
+    UNKNOWN_STYLE.
     """
     names = genres.replace("Children's", "Children").split("|")  # old data sets have "Children's"
     styles = [style for genre, style in STYLES.items() if genre in names]
@@ -127,15 +128,15 @@ def _hex(channels: Iterable[int]) -> str:
     return "#" + "".join(f"{channel:02x}" for channel in channels)
 
 
-def _vary_colour(colour: str, rng: random.Random, max_shift: float) -> str:
+def _vary_colour(colour: str, rng: random.Random, max_hue_shift: float) -> str:
     """Return a colour with a random change of hue and lightness. It is dark enough for white shapes."""
     hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in ImageColor.getrgb(colour)))
-    hue, light = (hue + rng.uniform(-max_shift, max_shift)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
+    hue, light = (hue + rng.uniform(-max_hue_shift, max_hue_shift)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
     return _hex(round(255 * channel) for channel in colorsys.hls_to_rgb(hue, light, saturation))
 
 
 def _background(colour: str, other: str, rng: random.Random) -> Background:
-    """Return a random background of two colours, one of BACKGROUNDS."""
+    """Return a random background of two colours. Its kind is one of BACKGROUNDS."""
     if rng.random() < 0.5:
         colour, other = other, colour
     kind = BACKGROUNDS[rng.randrange(len(BACKGROUNDS))]
@@ -176,7 +177,7 @@ def poster_svg(title: str, year: int | None, genres: str) -> str:
 
 
 def _gradient_svg(background: Background) -> str:
-    """Return the gradient of a background, with the id "a"."""
+    """Return the gradient of a background as SVG, with the id "a"."""
     stops = "".join(f'<stop offset="{offset:.3f}" stop-color="{colour}"/>' for offset, colour in background.stops)
     (x1, y1), (x2, y2) = background.start, background.end
     if background.radius:
@@ -187,7 +188,7 @@ def _gradient_svg(background: Background) -> str:
 
 
 def _shapes_svg(shapes: Sequence[Shape]) -> str:
-    """Return the shapes in order. Consecutive shapes with equal paint are one group."""
+    """Return shapes as SVG, in order. Consecutive shapes with equal opacity and line width are one group."""
     groups = []
     for (opacity, line_width), group in groupby(shapes, _paint):
         stroke = f'fill="none" stroke="#fff" stroke-opacity="{opacity}" stroke-width="{line_width}"'
@@ -197,7 +198,7 @@ def _shapes_svg(shapes: Sequence[Shape]) -> str:
 
 
 def _paint(shape: Shape) -> tuple[float, float]:
-    """Return opacity and line width."""
+    """Return the opacity and the line width of a shape."""
     return shape.opacity, shape.line_width
 
 
@@ -206,7 +207,7 @@ def _shape_svg(shape: Shape) -> str:
         x, y = shape.points[0]
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{shape.radius:.1f}"/>'
     corners = " ".join(f"{x:.1f},{y:.1f}" for x, y in shape.points)
-    return f'<{"polygon" if shape.closed else "polyline"} points="{corners}"/>'
+    return f'<{"polygon" if shape.is_closed else "polyline"} points="{corners}"/>'
 
 
 @lru_cache(maxsize=4096)
@@ -243,7 +244,7 @@ def _gradient(background: Background, width: int, height: int) -> np.ndarray:
 
 
 def _coverage(shapes: Iterable[Shape], line_width: float, width: int, height: int) -> np.ndarray:
-    """Return how much of each pixel the shapes cover, (height, width) 0…1."""
+    """Return the fraction of each pixel that the shapes cover, (height, width) 0…1."""
     mask = Image.new("L", (width * SUPERSAMPLING, height * SUPERSAMPLING), 0)
     draw, scale = ImageDraw.Draw(mask), width * SUPERSAMPLING / WIDTH
     line_pixels = max(1, round(line_width * scale))
@@ -257,7 +258,7 @@ def _coverage(shapes: Iterable[Shape], line_width: float, width: int, height: in
             else:
                 draw.ellipse(bounds, fill=255)
         elif line_width:
-            draw.line([*points, points[0]] if shape.closed else points, 255, line_pixels, joint="curve")
+            draw.line([*points, points[0]] if shape.is_closed else points, 255, line_pixels, joint="curve")
         else:
             draw.polygon(points, fill=255)
     return np.asarray(mask.resize((width, height), Image.Resampling.BOX), np.float64) / 255

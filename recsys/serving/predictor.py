@@ -22,10 +22,10 @@ from recsys.ranking.ranking import LogProbabilities
 from recsys.serving import substitutes
 from recsys.training.options import RunOptions
 
-# best first; the default recommender of a data set is the first recommender that `_loads_soon`
+# best first; the default recommender of a data set is the first of them for which `_loads_soon` is true
 DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
 CONTENT = "content-fields"  # recommender that ranks films by their similarity to the films of the history
-CONTENT_SHARE = 0.8  # weight of CONTENT in `by_taste`
+CONTENT_SHARE = 0.8  # weight of CONTENT in `favour_similar_films`
 FALLBACK = "popular"  # needs no training, so it can always recommend
 
 
@@ -36,7 +36,7 @@ class Predictor:
     dataset: Dataset
     recommender: Recommender
     model: Model  # fitted
-    key: str = ""  # for caches: changes with the data set, the checkpoint and the film details
+    key: str = ""  # key for caches; changes with the data set, the checkpoint and the film details
 
     @property
     def title(self) -> str:
@@ -44,11 +44,11 @@ class Predictor:
         return self.recommender.title
 
     def favours_content(self, films: Sequence[int]) -> bool:
-        """Return whether the model gives content more weight than usual for a history of these film numbers."""
+        """Return whether the model gives content more weight than usual for a history, given as film numbers."""
         return self.model.favours_content(substitutes.replace_duplicates(self.dataset, np.array(films, np.int64)))
 
     def notable_common_trait(self, films: Sequence[int]) -> CommonTrait | None:
-        """Return a trait that the films have in common, or None, see `Model.notable_common_trait`."""
+        """Return a trait that these film numbers have in common, or None, see `Model.notable_common_trait`."""
         return self.model.notable_common_trait(substitutes.replace_duplicates(self.dataset, np.array(films, np.int64)))
 
     @property
@@ -60,22 +60,22 @@ class Predictor:
 
     @property
     def log_probabilities(self) -> LogProbabilities | None:
-        """The function `Model.log_probabilities` if the probabilities of the model can be displayed, else None."""
+        """`Model.log_probabilities` if the probabilities of the model can be displayed, else None."""
         return self.model.log_probabilities if self.model.has_probabilities else None
 
 
 def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) -> Predictor:
-    """Load a recommender for a data set, or fit it on first use if that takes seconds.
+    """Load a recommender for a data set. If it needs no training, it is fitted on first use.
 
-    NumPy and torch then compute on one thread, see `use_one_thread`.
+    From this call on, NumPy and torch compute on one thread, see `use_one_thread`.
 
     Raises:
-        StoreError: If the recommender must be trained first. The message has the command.
+        CheckpointError: If the recommender must be trained first. The message has the command.
         UnknownModelError: If there is no recommender with this name.
     """
     use_one_thread()
     recommender = registry.get(name)
-    # read before the checkpoint: if a training replaces the checkpoint meanwhile, `is_current` is False
+    # computed before the checkpoint is read, so that `is_current` is False if a training replaces it meanwhile
     checkpoint = _checkpoint_version(name, dataset.name)
     if recommender.model().scores_cold_items:
         model, dataset = _fit_on_all_films(recommender, dataset, report)
@@ -88,8 +88,8 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
     return Predictor(dataset, recommender, model, _key(name, dataset, checkpoint, dataset.catalog.details.version))
 
 
-def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
-    """Return a pool with the weight `share` for `right` and 1 - `share` for `left`. It has no probabilities."""
+def mixture_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
+    """Return a mixture with the weight `share` for `right` and 1 - `share` for `left`. It has no probabilities."""
     member_names = left.recommender.name, right.recommender.name
     dataset = min(left.dataset, right.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
     weights = dict(zip(member_names, (1 - share, share), strict=True))
@@ -99,7 +99,7 @@ def pool_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
     return Predictor(dataset, recommender, model, f"{left.key}+{right.key}/{share}")
 
 
-def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Predictor:
+def favour_similar_films(predictor: Predictor, load_content: Callable[[], Predictor]) -> Predictor:
     """Return a predictor that gives higher scores to films that are similar to the history.
 
     In `VisitorPool`, the content member gets a high weight. Any other model is mixed with the recommender CONTENT
@@ -107,7 +107,7 @@ def by_taste(predictor: Predictor, load_content: Callable[[], Predictor]) -> Pre
     """
     if isinstance(predictor.model, VisitorPool):
         return replace(predictor, model=predictor.model.for_taste(), key=f"{predictor.key}/taste")
-    return pool_of_two(predictor, load_content(), CONTENT_SHARE)
+    return mixture_of_two(predictor, load_content(), CONTENT_SHARE)
 
 
 def for_unordered_list(predictor: Predictor) -> Predictor:
@@ -123,7 +123,7 @@ def for_unordered_list(predictor: Predictor) -> Predictor:
 def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> tuple[Model, Dataset]:
     """Fit a content model on a data set whose items include the infrequent films, and return the model and data set.
 
-    The model is not stored. The checkpoint of a content model covers only the items that the evaluation ranks.
+    The model is not stored. The checkpoint of a content model can only score the items that evaluations rank.
     """
     catalog = dataset.catalog.complete
     train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)  # its ratings are used only for an empty history
@@ -132,7 +132,7 @@ def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: Progre
 
 
 def _key(name: str, dataset: Dataset, checkpoint: str, details: str) -> str:
-    """Return `Predictor.key`. `checkpoint` and `details` are versions, "" if there is no checkpoint or no details."""
+    """Return `Predictor.key` from the versions of the checkpoint and the film details, "" if there are none."""
     key = f"{dataset.name}/{name}/{checkpoint}/{dataset.fingerprint}"
     return f"{key}/{details}" if details else key
 
@@ -145,11 +145,11 @@ def default(dataset_name: str) -> str:
 def _loads_soon(name: str, dataset_name: str) -> bool:
     """Return whether `load` takes a few seconds at most. Fitting the weights of a mixture takes longer."""
     is_mixture = bool(registry.get(name).members(dataset_name))
-    return not missing_models(name, dataset_name) and (has_fit(name, dataset_name) or not is_mixture)
+    return not missing_models(name, dataset_name) and (has_current_checkpoint(name, dataset_name) or not is_mixture)
 
 
 def training_command(name: str, dataset_name: str) -> str:
-    """Return the command that trains a recommender or its missing members, so that `load` can load it."""
+    """Return the command that trains a recommender, or its missing members, so that `load` can load it."""
     protocol = serving_split(dataset_name).protocol
     missing = missing_models(name, dataset_name) or [name]
     return " && ".join(checkpoints.training_command(model, dataset_name, protocol) for model in missing)
@@ -182,14 +182,9 @@ def use_one_thread() -> None:
     threadpool_limits(1, "blas")
 
 
-def names() -> list[str]:
-    """Return the names of all listed recommenders in the order of the menus."""
-    return registry.names()
-
-
 @cache
 def all_recommenders() -> tuple[Recommender, ...]:
-    """Return all listed recommenders: first the recommenders that need training, last FALLBACK."""
+    """Return all recommenders of menus. Those that need training come first, FALLBACK comes last."""
 
     def sort_key(recommender: Recommender) -> tuple[bool, bool, str, str]:
         return recommender.name == FALLBACK, not recommender.needs_training, recommender.family, recommender.name
@@ -197,11 +192,11 @@ def all_recommenders() -> tuple[Recommender, ...]:
     return tuple(sorted(map(registry.get, registry.names()), key=sort_key))
 
 
-def has_fit(name: str, dataset_name: str) -> bool:
-    """Return whether a checkpoint of the recommender is stored and current. Its members may still have to be fitted."""
-    return checkpoints.has_fit(name, dataset_name, serving_split(dataset_name))
+def has_current_checkpoint(name: str, dataset_name: str) -> bool:
+    """Return whether the stored checkpoint of a recommender is current, see `checkpoints.has_current_checkpoint`."""
+    return checkpoints.has_current_checkpoint(name, dataset_name, serving_split(dataset_name))
 
 
-def is_available(name: str, dataset_name: str) -> bool:
-    """Return whether neither the recommender nor any of its members must be trained or fitted by `load`."""
-    return checkpoints.is_available(name, dataset_name, serving_split(dataset_name))
+def is_ready(name: str, dataset_name: str) -> bool:
+    """Return whether neither the recommender nor any of its members must be trained or fitted before it can answer."""
+    return checkpoints.is_ready(name, dataset_name, serving_split(dataset_name))

@@ -1,4 +1,4 @@
-"""Recommend the films that a `Request` asks for: the best films of a `Ranking`.
+"""Recommend films for a `Request`: score the items, rank them, and return the best.
 
 A film number is an index of `Catalog.films`. Numbers below I are items, higher numbers are infrequent films.
 
@@ -6,7 +6,6 @@ Shapes: B requests, I items.
 """
 
 import math
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ from numbers import Integral
 
 import numpy as np
 
-from recsys import monitoring
+from recsys import machine, monitoring
 from recsys.data.dataset import Dataset, Film, Queries
 from recsys.errors import Message, RecsysError
 from recsys.models.base import Model
@@ -28,10 +27,9 @@ from recsys.serving.predictor import Predictor
 LIKED_STARS = 5.0  # rating of a film with a thumb up
 DISLIKED_STARS = 2.0  # rating of a film with a thumb down
 MIN_LIKED_STARS = 3.0  # a film with a lower rating is disliked
-MAX_SCORES = 1 << 24  # scores that all threads compute at a time: 64 MB of float32
+MAX_SCORES = 1 << 24  # scores that all threads together compute at a time, 64 MB of float32
 MAX_BATCH = 256  # histories that a thread scores at a time
-# CPU cores that this process may use
-N_THREADS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+N_THREADS = machine.cores()
 
 History = Sequence[int] | np.ndarray  # film numbers, oldest first
 Ratings = tuple[tuple[int, float], ...]  # (film number, stars) of one visitor
@@ -43,13 +41,13 @@ class ServingError(RecsysError):
 
 @dataclass(frozen=True)
 class Request:
-    """A history and settings of a visitor. Requests are hashable, so their recommendations can be cached."""
+    """The history and the settings of one visitor. Requests are hashable, so that recommendations can be cached."""
 
     history: tuple[int, ...]  # film numbers, oldest first; repeats are allowed
     k: int = 10  # number of recommendations
     filters: Filters = field(default_factory=Filters)
     unwanted: tuple[int, ...] = ()  # film numbers that are not recommended
-    ratings: Ratings = ()  # of films in the history and of other films
+    ratings: Ratings = ()  # of films of the history and of other films
 
     def __post_init__(self) -> None:
         if not isinstance(self.k, Integral) or self.k < 0:
@@ -63,7 +61,7 @@ class Recommendation:
     rank: int  # 1 = best
     item: int
     film: Film
-    score: float  # score of the model, comparable within one list only
+    score: float  # of the model; comparable only within one list
     probability: float | None  # that the film is watched next, see `Ranking.probabilities`; None: the model has none
 
 
@@ -94,7 +92,7 @@ def recommend(predictor: Predictor, request: Request) -> list[Recommendation]:
 
 
 def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[list[Recommendation]]:
-    """Return the films that `recommend` returns, for each of B requests. The requests are divided between all cores."""
+    """Return the result of `recommend` for each of B requests. The requests are divided between all cores."""
 
     def recommend_batch(rows: list[int]) -> list[list[Recommendation]]:
         batch = [requests[row] for row in rows]
@@ -113,8 +111,8 @@ def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[li
         with ThreadPoolExecutor(N_THREADS) as pool:
             results = list(pool.map(recommend_batch, batches))
     monitoring.count("recommendations", predictor.recommender.name, len(requests))
-    by_row = dict(zip(longest_first, chain.from_iterable(results), strict=True))
-    return [by_row[row] for row in range(len(requests))]
+    result_by_row = dict(zip(longest_first, chain.from_iterable(results), strict=True))
+    return [result_by_row[row] for row in range(len(requests))]
 
 
 def rankings(
@@ -125,7 +123,8 @@ def rankings(
     Args:
         predictor: Scores the items.
         requests: The histories, ratings and filters.
-        excluded: The excluded items of each request, (n,) or a mask (I,) bool. None: as in the request.
+        excluded: For each request the excluded items (n,) or a mask (I,) bool. None: the items that the request
+            excludes.
     """
     if excluded is None:
         excluded = (_excluded(predictor, request) for request in requests)
@@ -143,8 +142,8 @@ def rank_positions(ranking: Ranking, items: Sequence[int]) -> list[RankPosition]
     probabilities = ranking.probabilities(np.array(ranked_items, np.int64))
     if probabilities is None:
         return [RankPosition(ranks[item], n_ranked, None) for item in items]
-    by_item = dict(zip(ranked_items, probabilities.tolist(), strict=True))
-    return [RankPosition(ranks[item], n_ranked, by_item.get(item, 0.0)) for item in items]
+    probability_by_item = dict(zip(ranked_items, probabilities.tolist(), strict=True))
+    return [RankPosition(ranks[item], n_ranked, probability_by_item.get(item, 0.0)) for item in items]
 
 
 def exclusion_mask(predictor: Predictor, request: Request) -> np.ndarray:
@@ -162,8 +161,8 @@ def count_candidates(predictor: Predictor, request: Request) -> int:
 def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
     """Return the items that a request excludes, as item numbers (n,) or as a mask (I,) bool.
 
-    Without a filter, the result is item numbers, because a mask is slow for a catalogue of millions of films. With a
-    filter that restricts the films, it is a mask.
+    It is a mask if a filter excludes films. Otherwise, it is item numbers, because a mask is slow for a catalogue of
+    millions of films.
 
     If the catalogue has a film several times, the entry with the most ratings is its main film. The other entries, the
     duplicates, are always excluded. A duplicate in the request excludes its main film.
@@ -202,7 +201,7 @@ def _similarity(predictor: Predictor, items: np.ndarray) -> np.ndarray:
 
 
 def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False) -> np.ndarray:
-    """Check item numbers, and return them as (n,) int64. With `allow_infrequent`, infrequent films are also valid.
+    """Check item numbers, and return them as (n,) int64. With `allow_infrequent`, all film numbers are valid.
 
     Raises:
         ServingError: If a number is not valid, for example the number of a padding or mask token.
@@ -210,7 +209,7 @@ def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False
     array = np.asarray(items)
     if not array.size:
         return np.zeros(0, np.int64)
-    if array.ndim != 1 or array.dtype.kind not in "iu":  # neither int nor uint
+    if array.ndim != 1 or array.dtype.kind not in "iu":  # i: int, u: unsigned int
         raise ServingError("a history is a flat list of item numbers; turn titles into items first")
     n = len(dataset.catalog.films) if allow_infrequent else dataset.n_items
     invalid = array[(array < 0) | (array >= n)]
@@ -221,7 +220,7 @@ def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False
 
 
 def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
-    """Return the scores of the model, changed by the ratings that the model does not read, (B, I) float."""
+    """Return the scores of the model, adjusted by the ratings that the model does not read, (B, I) float."""
     dataset = predictor.dataset
     histories = [check_items(dataset, request.history, allow_infrequent=True) for request in requests]
     ratings = [request.ratings for request in requests]
@@ -236,7 +235,7 @@ def _scores(predictor: Predictor, requests: Sequence[Request]) -> np.ndarray:
             expected=expected_shape,
         )
     for row, request in enumerate(requests):
-        history = set(request.history)  # a model that reads ratings reads only the ratings of these films
+        history = set(request.history)  # a model that reads ratings only reads ratings of these films
         unread_ratings = {film: stars for film, stars in request.ratings if not (reads_ratings and film in history)}
         scores[row] = feedback.adjust(dataset, scores[row], unread_ratings)
     return scores

@@ -1,7 +1,7 @@
-"""Draw images to share: a watch list with its recommendations, and tables. The result is a PNG.
+"""Draw PNG images that visitors can share: a watch list with recommendations, or a table.
 
-The posters are generated (poster_art.py), so nothing is downloaded and there are no copyright issues. Positions,
-lengths and font sizes are in units of SCALE pixels.
+The posters are drawn by `poster_art`, so nothing is downloaded and there are no copyright issues. Positions, lengths
+and font sizes are in units of SCALE pixels.
 """
 
 import io
@@ -24,16 +24,16 @@ FONT_WEIGHT = 560.0  # slightly bold (regular is 400), so that small text is leg
 # image of a watch list
 WIDTH = 1200
 HEIGHT = 816
-LINK_HEIGHT = 52  # added to HEIGHT if the image has a link
+LINK_HEIGHT = 52  # added to HEIGHT if the image contains a link
 MARGIN = 60
-MAX_WATCHED = 7  # films
-WATCHED_WIDTH = 126  # of the poster of a watched film
-WATCHED_STEP = 159  # distance between the left edges of two such posters
-MAX_NEXT = 5  # films
-NEXT_WIDTH = 200  # of the poster of a recommended film
-NEXT_STEP = 220
+MAX_WATCHED = 7  # watched films
+WATCHED_WIDTH = 126  # width of their posters
+WATCHED_STEP = 159  # distance between the left edges of two of their posters
+MAX_NEXT = 5  # recommended films
+NEXT_WIDTH = 200  # width of their posters
+NEXT_STEP = 220  # distance between the left edges of two of their posters
 HEADING_SIZE = 40  # font size
-NOTE_SIZE = 22
+NOTE_SIZE = 22  # font size
 BACKGROUND = "#15171c"
 TEXT = "#f4f2ee"
 MUTED_TEXT = "#a8a7a3"
@@ -54,12 +54,12 @@ TABLE_LINE = "#dcd9d3"
 
 Font = ImageFont.FreeTypeFont | ImageFont.ImageFont
 Point = tuple[float, float]  # (distance from the left, distance from the top)
-_FINAL_BRACKETS = re.compile(r"\s*\([^()]*\)$")  # an original title or "a.k.a.", which posters omit
+_FINAL_BRACKETS = re.compile(r"\s*\([^()]*\)$")  # original title or "a.k.a." after a title, which posters omit
 
 
 @dataclass(frozen=True)
 class Fonts:
-    """Files of variable fonts for titles and for other text. None: the default font of Pillow, which is ASCII only."""
+    """Files of variable fonts for titles and for other text. None: the default font of Pillow, which has only ASCII."""
 
     title: Path | None = None
     text: Path | None = None
@@ -76,10 +76,10 @@ class Canvas:
         self.draw = ImageDraw.Draw(self.image)
         self.fonts = fonts
 
-    def text(self, point: Point, text: str, size: float, colour: str, title: bool = False) -> None:
-        """Draw a line of text with its upper left corner at a point. `title` selects the font for titles."""
+    def text(self, point: Point, text: str, size: float, colour: str, is_title: bool = False) -> None:
+        """Draw a line of text with its upper left corner at a point. `is_title` selects the font for titles."""
         corner = (point[0] * SCALE, point[1] * SCALE)
-        self.draw.text(corner, supported_text(self.fonts, text, title), colour, _font(self.fonts, size, title))
+        self.draw.text(corner, supported_text(self.fonts, text, is_title), colour, _font(self.fonts, size, is_title))
 
     def badge(self, point: Point, text: str) -> None:
         """Draw a short text in a dark disc around a point."""
@@ -117,25 +117,25 @@ def scaled(length: float) -> int:
     return round(length * SCALE)
 
 
-def supported_text(fonts: Fonts, text: str, title: bool = False) -> str:
-    """Return a text that the font supports: with the default font of Pillow, "Amélie" becomes "Amelie"."""
-    path = fonts.title if title else fonts.text
+def supported_text(fonts: Fonts, text: str, is_title: bool = False) -> str:
+    """Return a text in characters that the font has. For the default font of Pillow, "Amélie" becomes "Amelie"."""
+    path = fonts.title if is_title else fonts.text
     if path is not None:
         return text
     plain = unicodedata.normalize("NFKD", text.replace("…", "...").replace("×", "x"))
     return plain.encode("ascii", "ignore").decode()
 
 
-def text_width(fonts: Fonts, text: str, size: float, title: bool = False) -> float:
+def text_width(fonts: Fonts, text: str, size: float, is_title: bool = False) -> float:
     """Return the width of a line of text."""
-    return _font(fonts, size, title).getlength(supported_text(fonts, text, title)) / SCALE
+    return _font(fonts, size, is_title).getlength(supported_text(fonts, text, is_title)) / SCALE
 
 
-def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int, title: bool = False) -> list[str]:
+def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int, is_title: bool = False) -> list[str]:
     """Break a text into lines of at most `width`, at blanks or within long words. A cut text ends with "…"."""
 
     def fits(line: str) -> bool:
-        return text_width(fonts, line, size, title) <= width
+        return text_width(fonts, line, size, is_title) <= width
 
     lines = [""]
     for word in text.split():
@@ -154,9 +154,9 @@ def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int
 
 
 @lru_cache(maxsize=64)
-def _font(fonts: Fonts, size: float, title: bool = False) -> Font:
-    """Return a font of a size, with FONT_WEIGHT if it is a variable font."""
-    path = fonts.title if title else fonts.text
+def _font(fonts: Fonts, size: float, is_title: bool = False) -> Font:
+    """Return the font for titles or for other text, with FONT_WEIGHT unless it is the default font of Pillow."""
+    path = fonts.title if is_title else fonts.text
     if path is None:
         return ImageFont.load_default(scaled(size))
     font = ImageFont.truetype(path, scaled(size))
@@ -170,35 +170,39 @@ def _font(fonts: Fonts, size: float, title: bool = False) -> Font:
 class ShareTexts:
     """The texts of an image, except for the titles of films."""
 
-    watched: str  # heading of the watched films
-    earlier: str  # note on older films that are not drawn, "" if there are none
-    next: str  # heading of the recommendations
-    by: str  # line with the name of the recommender
+    watched_heading: str
+    earlier_note: str  # on older watched films that are not drawn, "" if there are none
+    next_heading: str  # of the recommended films
+    recommender_line: str  # text with the name of the recommender
     link: str  # URL of the list, "" for no link
 
 
 def share_png(
-    watched: Sequence[Film], picks: Sequence[tuple[Film, str]], texts: ShareTexts, fonts: Fonts = DEFAULT_FONTS
+    watched: Sequence[Film], recommended: Sequence[tuple[Film, str]], texts: ShareTexts, fonts: Fonts = DEFAULT_FONTS
 ) -> bytes:
-    """Draw the newest MAX_WATCHED of `watched` (oldest first) and the first MAX_NEXT of `picks`.
+    """Return a PNG of the newest MAX_WATCHED watched films, and the best MAX_NEXT recommended films.
 
-    Each pick has a caption, such as "4.2%".
+    Args:
+        watched: The watched films, oldest first.
+        recommended: The recommended films, best first, each with a caption such as "4.2%".
+        texts: The other texts of the image.
+        fonts: The fonts.
     """
     canvas = Canvas(fonts, WIDTH, HEIGHT + (LINK_HEIGHT if texts.link else 0), BACKGROUND)
-    canvas.text((MARGIN, 44), texts.watched, HEADING_SIZE, TEXT, title=True)
-    if texts.earlier:
-        left = MARGIN + text_width(fonts, texts.watched, HEADING_SIZE, title=True) + 16
-        canvas.text((left, 60), texts.earlier, NOTE_SIZE, MUTED_TEXT)
+    canvas.text((MARGIN, 44), texts.watched_heading, HEADING_SIZE, TEXT, is_title=True)
+    if texts.earlier_note:
+        left = MARGIN + text_width(fonts, texts.watched_heading, HEADING_SIZE, is_title=True) + 16
+        canvas.text((left, 60), texts.earlier_note, NOTE_SIZE, MUTED_TEXT)
     for column, film in enumerate(watched[-MAX_WATCHED:]):
         _draw_poster(canvas, (MARGIN + column * WATCHED_STEP, 112), WATCHED_WIDTH, film)
     canvas.arrow((MARGIN, 346), ACCENT)
-    canvas.text((MARGIN + 54, 330), texts.next, HEADING_SIZE, TEXT, title=True)
-    for column, (film, caption) in enumerate(picks[:MAX_NEXT]):
+    canvas.text((MARGIN + 54, 330), texts.next_heading, HEADING_SIZE, TEXT, is_title=True)
+    for column, (film, caption) in enumerate(recommended[:MAX_NEXT]):
         left = MARGIN + column * NEXT_STEP
         _draw_poster(canvas, (left, 398), NEXT_WIDTH, film)
         canvas.badge((left + 25, 423), str(column + 1))
         canvas.text((left, 708), caption, 24, ACCENT)
-    canvas.text((MARGIN, 764), texts.by, NOTE_SIZE, TEXT)
+    canvas.text((MARGIN, 764), texts.recommender_line, NOTE_SIZE, TEXT)
     for row, line in enumerate(wrap_text(fonts, texts.link, WIDTH - 2 * MARGIN, 19, max_lines=2)):
         canvas.text((MARGIN, 798 + 26 * row), line, 19, MUTED_TEXT)
     return canvas.to_png()
@@ -210,7 +214,7 @@ def _draw_poster(canvas: Canvas, point: Point, width: float, film: Film) -> None
     poster = poster_art.poster(film.title, film.year, film.genres)
     canvas.paste(point, poster_art.poster_image(poster, scaled(width), scaled(height)), radius=8)
     title = _FINAL_BRACKETS.sub("", film.title) or film.title
-    lines = wrap_text(canvas.fonts, title, width - 2 * inset, font_size, max_lines=4, title=True)
+    lines = wrap_text(canvas.fonts, title, width - 2 * inset, font_size, max_lines=4, is_title=True)
     y = point[1] + height - inset  # the lines are drawn from the bottom up
     if film.year is not None:
         y -= font_size
@@ -218,7 +222,7 @@ def _draw_poster(canvas: Canvas, point: Point, width: float, film: Film) -> None
         y -= font_size * 0.3
     for line in reversed(lines):
         y -= font_size * 1.16
-        canvas.text((point[0] + inset, y), line, font_size, "#ffffff", title=True)
+        canvas.text((point[0] + inset, y), line, font_size, "#ffffff", is_title=True)
 
 
 def fits_image(table: pd.DataFrame) -> bool:
@@ -233,9 +237,9 @@ def table_png(
     fonts: Fonts = DEFAULT_FONTS,
     format_number: Callable[[float, str], str] = format,
 ) -> bytes:
-    """Draw a table that `fits_image`. Numbers are aligned right.
+    """Return a PNG of a table for which `fits_image` is true, with the title above and the footer below it.
 
-    format_number: Formats a number by a format specification.
+    Numbers are aligned right. `format_number` formats a number by a format specification, like `format`.
     """
     columns = {
         str(name): [_cell_text(value, format_number) for value in table.iloc[:, column]]
@@ -246,9 +250,9 @@ def table_png(
         for name, cells in columns.items()
     ]
     table_width = sum(width + COLUMN_GAP for width in widths)
-    image_width = max(table_width + 2 * TABLE_MARGIN, text_width(fonts, title, 30, title=True) + 100)
+    image_width = max(table_width + 2 * TABLE_MARGIN, text_width(fonts, title, 30, is_title=True) + 100)
     canvas = Canvas(fonts, image_width, 170 + ROW_HEIGHT * len(table), TABLE_BACKGROUND)
-    canvas.text((TABLE_MARGIN, 28), title, 30, TABLE_TEXT, title=True)
+    canvas.text((TABLE_MARGIN, 28), title, 30, TABLE_TEXT, is_title=True)
     left: float = TABLE_MARGIN
     for (name, cells), width, dtype in zip(columns.items(), widths, table.dtypes, strict=True):
         for row, text in enumerate((name, *cells)):  # row 0 is the header
@@ -265,7 +269,7 @@ def table_png(
 
 
 def _cell_text(value: object, format_number: Callable[[float, str], str] = format) -> str:
-    """Return a number with at most four decimals, another value as text, "" for a missing value."""
+    """Format a float with at most four decimals, and another value by `str`. Returns "" for a missing value."""
     if pd.isna(value):
         return ""
     if not isinstance(value, float):

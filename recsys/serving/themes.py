@@ -1,16 +1,22 @@
 """Search films by theme, for example "slasher from the 80s", with tags, genres, titles and the sentence encoder.
 
-A query is the text that someone types. A theme is an entry of the table of themes in `recsys.data.film_tables`. The
-themes of a film count as tags of the film.
+Terms:
 
-A query has years and phrases: "slasher from the 80s" has the years 1980–1989 and one phrase, "cold war spies" has two
-phrases. An aspect is a phrase with the films that match it. Each film matches an aspect to a degree, by its tags, its
-genres and, with little weight, its title. Words are compared by their stems. The sentence encoder, if available, adds
-tags of similar meaning to each aspect and to the whole query, and compares the query with the text of each film. More
-popular films get higher scores. A negation, such as "not too long", excludes the films that have the negated tag or
-genre. An audience, such as "for a 5 year old", excludes the films that are not for children. If a query has only
-languages and genres, such as "turkish comedy", films in other languages are excluded, unless they have the tag
-"turkish". Infrequent films are only found by such a query.
+- A query is the text that a visitor types. It has years and phrases: "slasher from the 80s" has the years 1980–1989 and
+  the phrase "slasher". "cold war spies" has the phrases "cold war" and "spies".
+- An aspect is a phrase with the degree to which each film matches it, by tags, genres and, with little weight, title.
+  Words are compared by their stems.
+- A theme is an entry of the table of themes in `recsys.data.film_tables`. The themes of a film count as tags.
+
+Rules:
+
+- The sentence encoder, if available, adds tags of similar meaning to each aspect. It also compares the whole query with
+  all tags and with the text of each film.
+- More popular films get higher scores.
+- A negation, such as "not too long", excludes the films that have the negated tag or genre.
+- An audience, such as "for a 5 year old", excludes the films that are not for children.
+- If a query has only languages and genres, such as "turkish comedy", films in other languages are excluded, unless they
+  have the tag "turkish". Only such a query finds infrequent films.
 
 Shapes: I items, T encoded tags, D dimensions.
 """
@@ -37,18 +43,19 @@ from recsys.text.tags import TagTable, stem, stems
 
 MAX_THEME_CHARS = 300
 MAX_PHRASE_WORDS = 4
-MIN_TAG_FILMS = 2  # minimum number of films with a tag, for the tag to be a phrase of a query
-MAX_REASONS = 3  # tags or genres per film
-POWER_MEAN_EXPONENT = 0.5  # below 1, so that a weak match with each aspect scores above a match with only one aspect
+MIN_TAG_FILMS = 2  # a tag of fewer films is not recognised as a phrase of a query
+MAX_REASONS = 3  # tags or genres that explain a match
+POWER_MEAN_EXPONENT = 0.5  # below 1, so that weak matches with all aspects score above a match with only one aspect
 
 # weights of matches with an aspect; a tag that equals the aspect has the weight 1
 PARTIAL_TAG_WEIGHT = 0.8  # a tag that also has other words; multiplied by the share of its words that are in the aspect
 PREFIX_TAG_WEIGHT = 0.7  # a tag with a word that begins like the aspect; divided by the number of words of the tag
-COMMON_PREFIX_LETTERS = 7  # number of equal first letters of such a word: "apocalypse" and "apocalyptic"
-GENRE_WEIGHT = 0.5
-# higher than most tags with the name of the language, which users also give to films in English about the country
-LANGUAGE_WEIGHT = 0.8
+COMMON_PREFIX_LETTERS = 7  # equal letters at the beginning of such a word: "apocalypse" and "apocalyptic"
+GENRE_WEIGHT = 0.5  # a genre that the aspect names
 SYNONYM_WEIGHT = 0.3  # a genre that the aspect names by one of GENRE_SYNONYMS
+# a film in the language that the aspect names; above most tags such as "italian", which users also give to films in
+# English about Italy
+LANGUAGE_WEIGHT = 0.8
 TITLE_WEIGHT = 0.1  # low, because a word of a title need not be what the film is about
 
 # weight of an aspect: its rarity, the logarithm of I / (matching films + RARITY_OFFSET), within these bounds
@@ -58,8 +65,8 @@ MAX_RARITY = 3
 UNKNOWN_ASPECT_FACTOR = 0.3  # of the weight of an aspect that is neither a common tag nor a genre, such as "gone wrong"
 
 # weights of the sentence encoder
-MIN_TAG_COSINE = 0.5  # minimum cosine of a tag that is added to an aspect; its weight rises from 0 at this cosine
-SIMILAR_TAG_WEIGHT = 0.8  # weight of a tag with a cosine of 1
+MIN_TAG_COSINE = 0.5  # of a tag and an aspect, for the tag to be added to the aspect; its weight is 0 at this cosine
+SIMILAR_TAG_WEIGHT = 0.8  # weight of an added tag with a cosine of 1
 N_NEAREST_TAGS = 20  # number of tags, by their cosine with the whole query, that raise the scores of their films
 NEAREST_TAGS_WEIGHT = 0.15
 NEAREST_TAG_MARGIN = 0.02  # added to the cosines, so that the last of the nearest tags has a weight above 0
@@ -75,8 +82,8 @@ _SMALL_WORDS = (
     "good great best very really story stories set"
 )
 STOP_WORDS = frozenset(_SMALL_WORDS.split())
-NEGATIONS = frozenset({"not", "no", "without"})  # they exclude the next tag or genre
-DEGREE_WORDS = frozenset({"too", "very", "so"})  # skipped after a negation: "not very scary" excludes "scary"
+NEGATIONS = frozenset({"not", "no", "without"})  # words that exclude the tag or genre after them
+DEGREE_WORDS = frozenset({"too", "very", "so"})  # ignored after a negation: "not very scary" excludes "scary"
 GENRE_SYNONYMS = {  # genre of MovieLens → phrases
     "Animation": ("animated", "cartoon"),
     "Children": ("kids", "family"),
@@ -131,13 +138,13 @@ LANGUAGES = {  # phrase → codes in the table of original languages
     "ukrainian": ("uk",),
     "vietnamese": ("vi",),
 }
-_FOR_CHILDREN = re.compile(  # in a query in the form of `normalize`
+_FOR_CHILDREN = re.compile(  # an audience, in a normalised query
     r"\b(?P<no>not )?for (?:(?:my|our|a|an|the|small|little|young) )*"
     r"(?:kids?|child(?:ren)?|toddlers?|(?:[1-9]|1[0-2]) years? olds?(?: (?:kid|child|boy|girl|son|daughter))?)\b"
     r"|\b(?:kids?|childrens?) (?:films?|movies?)\b"
 )
-# between the parts of the name of a theme. Of "football (soccer)", only "soccer" is a part, because most people who
-# gave tags call American football "football".
+# separators between the parts of the name of a theme; "football (soccer)" has only the part "soccer", because users
+# give the tag "football" to films about American football
 _THEME_SEPARATORS = re.compile(r" and | or |^.*\(|\)")
 _DECADES = ("twenties", "thirties", "forties", "fifties", "sixties", "seventies", "eighties", "nineties")
 _FULL_YEAR = re.compile(r"\b(?P<year>(?:18|19|20)\d\d)(?P<plural>'?s)?\b")
@@ -145,9 +152,9 @@ _SHORT_DECADE = re.compile(r"(?<!\d)'?(\d)0'?s\b")
 
 
 class Phrase(NamedTuple):
-    """One or more words of a query: a tag, a genre, or any other word."""
+    """One or more words of a query: a tag, a genre, or a single other word."""
 
-    stems: tuple[str, ...]
+    stems: tuple[str, ...]  # of the words of `text`
     text: str
 
 
@@ -157,18 +164,18 @@ class ThemeQuery:
 
     phrases: list[Phrase]
     years: tuple[int, int] | None  # first and last year of release
-    is_for_audience: np.ndarray  # films for the audience, (I,) bool; all films if the query has no audience
-    is_negated: np.ndarray  # films with a negated tag or genre, (I,) bool
-    encoded_text: str  # for the sentence encoder; "" if everything is negated
+    is_for_audience: np.ndarray  # True for the films for the audience, (I,) bool; all True if there is no audience
+    is_negated: np.ndarray  # True for the films with a negated tag or genre, (I,) bool
+    encoded_text: str  # text for the sentence encoder, "" if everything is negated
 
     @property
     def has_audience(self) -> bool:
-        """Whether films for an audience are requested or excluded."""
+        """Whether the query requests films for children, or films that are not for children."""
         return not self.is_for_audience.all()
 
     @property
     def excludes_films(self) -> bool:
-        """Whether an audience or a negation excludes films."""
+        """Whether the audience or a negation excludes films."""
         return self.has_audience or bool(self.is_negated.any())
 
 
@@ -181,11 +188,11 @@ class ThemeAspect:
     match: np.ndarray  # how well each film matches, (I,) 0…1
     tags: dict[int, float]  # index in `TagTable.texts` → relevance, 0…1
     genre: str  # the genre that the aspect names, "" if none
-    languages: tuple[str, ...] = ()  # codes of languages; if it is not empty, films without a match are excluded
+    languages: tuple[str, ...] = ()  # codes of the languages that the aspect requires; () if it requires none
 
 
 class Missing(Enum):
-    """What is missing for a search with the sentence encoder. If anything is missing, only words are compared."""
+    """The part of the sentence encoder that is missing. Without the sentence encoder, only words are compared."""
 
     NOTHING = "nothing"
     VECTORS = "vectors"  # the films of this data set are not encoded, which takes minutes for a large data set
@@ -197,14 +204,14 @@ class Missing(Enum):
 class ThemeMatch:
     """A film that matches a query."""
 
-    number: int  # film number; infrequent films are only found by their language
-    score: float  # above 0, but 0 for an infrequent film; comparable within one query
+    number: int  # film number
+    score: float  # above 0 for an item, 0 for an infrequent film; comparable only within one query
     reasons: tuple[str, ...] = ()  # tags and genres of the film that match the query, at most MAX_REASONS
 
 
 @dataclass(frozen=True)
 class SentenceVectors:
-    """The sentence encoder, and the vectors that it made of the films and encoded tags of a data set."""
+    """The sentence encoder, and its vectors of the films and the encoded tags of a data set."""
 
     encode: Callable[[Sequence[str]], np.ndarray]  # n texts → (n, D), rows of length 1
     films: np.ndarray  # (I, D)
@@ -212,10 +219,11 @@ class SentenceVectors:
 
 
 def parse_years(query: str) -> tuple[str, tuple[int, int] | None]:
-    """Return a query without its years, and the (first, last) year or None: "slasher from the 80s" → (1980, 1989).
+    """Return a query without its years, and its (first, last) year: "slasher from the 80s" → (1980, 1989).
 
-    The years between several years or decades are included: "1980 to 1983" → (1980, 1983). The query must be in lower
-    case. "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st.
+    If the query has several years or decades, the range includes all of them: "1980 or 1983" → (1980, 1983). If it has
+    none, the range is None. "20s" to "90s" are decades of the 20th century, "00s" and "10s" of the 21st. The query must
+    be in lower case.
     """
     for digit, word in enumerate(_DECADES, start=2):
         query = re.sub(rf"\b{word}\b", f"19{digit}0s", query)
@@ -232,20 +240,20 @@ def parse_years(query: str) -> tuple[str, tuple[int, int] | None]:
 
 
 def _words(query: str) -> list[str]:
-    """Return the normalised words of a query, with hyphens as spaces."""
+    """Return the normalised words of a query. A hyphen separates words."""
     return normalize(query.replace("-", " ")).split()
 
 
 class ThemeParser:
-    """Divides queries into phrases, and matches them with the films of a catalogue."""
+    """Divides queries into phrases, and matches the phrases with the films of a catalogue."""
 
     def __init__(self, dataset: Dataset, table: TagTable) -> None:
         catalog = dataset.catalog
         self.table, self._n_items = table, len(catalog)
-        language_by_movie = original_languages(dataset.name)  # movie id → code
+        language_by_movie = original_languages(dataset.name)  # movie id → code; {} if unknown
         languages = [language_by_movie.get(movie_id, "") for movie_id in catalog.movie_ids.tolist()]
         self._language_of_item = np.array(languages, object)  # (I,), "" if unknown
-        # empty if no languages are known
+        # stems → codes of languages; {} if the languages of films are unknown
         self._languages_by_phrase = (
             {stems(name): codes for name, codes in LANGUAGES.items()} if language_by_movie else {}
         )
@@ -269,10 +277,10 @@ class ThemeParser:
         )
 
     def is_theme_query(self, text: str) -> bool:
-        """Return whether the search box offers a search by theme for a text.
+        """Return whether a text consists of themes, so that the search box offers a search by theme.
 
-        The text must have an audience, or consist of genres, languages and tags of MIN_TAG_FILMS films. It can also
-        have years.
+        It must have an audience or at least one phrase, and each phrase must be a genre, a language, or a tag of at
+        least MIN_TAG_FILMS films. It can also have years.
         """
         query = self.parse(text)
         return (bool(query.phrases) or query.has_audience) and all(
@@ -290,9 +298,9 @@ class ThemeParser:
         return ThemeQuery(self._phrases(wanted_words), years, is_for_audience, is_negated, encoded_text)
 
     def _split_audience(self, words: list[str]) -> tuple[list[str], np.ndarray]:
-        """Return the words without an audience such as "for kids", and True for the films for this audience, (I,).
+        """Return the words without an audience such as "for kids", and `ThemeQuery.is_for_audience`.
 
-        The words are not changed if they have no audience, or if no film has a genre for children.
+        If no film has a genre for children, an audience is not recognised.
         """
         text = " ".join(words)
         match = _FOR_CHILDREN.search(text)
@@ -302,7 +310,7 @@ class ThemeParser:
         return _FOR_CHILDREN.sub(" ", text).split(), is_for_audience
 
     def _split_negations(self, words: list[str]) -> tuple[list[str], np.ndarray]:
-        """Return the words without the negated ones, and True for the films that have a negated tag or genre, (I,)."""
+        """Return the words that are not negated, and `ThemeQuery.is_negated`."""
         wanted_words: list[str] = []
         is_negated = np.zeros(self._n_items, bool)
         while words:
@@ -317,17 +325,17 @@ class ThemeParser:
         return wanted_words, is_negated
 
     def _negated_part(self, words: list[str]) -> tuple[int, np.ndarray]:
-        """Return how many words a negation before `words` negates, and True for the films with the negated part, (I,).
+        """Return how many words after a negation are negated, and True for the films that they exclude, (I,) bool.
 
-        The part is the longest phrase at the beginning that names a genre, or whose words are all in one tag. The tag
-        of a single word must have no other words: "not long" does not exclude films with the tag "long con". If there
-        is no such phrase, one word is negated, after a degree word if any.
+        Negated is the longest phrase at the beginning that names a genre, or whose words are all in one tag. A single
+        word must be the whole tag: "not long" does not exclude films with the tag "long con". If there is no such
+        phrase, one word is negated, and a degree word before it. They exclude no films.
         """
-        n_degrees = 1 if words[0] in DEGREE_WORDS and len(words) > 1 else 0
-        # (start, length) of the phrases to try. A tag can begin with a degree word, so phrases with this word are tried
-        # before phrases without it.
+        n_degree_words = 1 if words[0] in DEGREE_WORDS and len(words) > 1 else 0
+        # (start, length) of phrases, in the order in which they are tried; phrases with the degree word come first,
+        # because a tag can begin with a degree word
         spans = [(0, length) for length in range(MAX_PHRASE_WORDS, 1, -1)]
-        spans += [(1, 2), (1, 1)] if n_degrees else [(0, 1)]
+        spans += [(1, 2), (1, 1)] if n_degree_words else [(0, 1)]
         for start, length in spans:
             phrase = tuple(map(stem, words[start : start + length]))
             if len(phrase) < length:  # the query has fewer words
@@ -340,10 +348,10 @@ class ThemeParser:
                 has_phrase |= self.has_genre[genre]
             if has_phrase.any():
                 return start + length, has_phrase
-        return n_degrees + 1, np.zeros(self._n_items, bool)
+        return n_degree_words + 1, np.zeros(self._n_items, bool)
 
     def _phrases(self, words: list[str]) -> list[Phrase]:
-        """Return the longest tags and genres in words, and the words between them except for stop words."""
+        """Divide words into phrases: the longest tags and genres, and single other words. Stop words are removed."""
         phrases = []
         while words:
             length = self._phrase_length(words)
@@ -353,9 +361,10 @@ class ThemeParser:
         return phrases
 
     def _phrase_length(self, words: list[str]) -> int:
-        """Return the number of words of the longest tag or genre at the beginning of words, such as "no dialogue".
+        """Return the number of words of the longest tag or genre at the beginning of `words`, such as "no dialogue".
 
-        It is 1 if there is no tag or genre of several words. A tag or genre with a stop word at either end is ignored.
+        Returns 1 if no tag or genre of several words is there. A tag or genre that begins or ends with a stop word is
+        ignored.
         """
         for length in range(min(MAX_PHRASE_WORDS, len(words)), 1, -1):
             has_stop_word = words[0] in STOP_WORDS or words[length - 1] in STOP_WORDS
@@ -364,7 +373,7 @@ class ThemeParser:
         return 1
 
     def _is_tag_or_genre(self, phrase: tuple[str, ...]) -> bool:
-        """Return whether stems are a tag of MIN_TAG_FILMS films or a genre."""
+        """Return whether the stems of a phrase name a genre, or a tag of at least MIN_TAG_FILMS films."""
         return phrase in self._genre_by_phrase or self.table.is_common(phrase, MIN_TAG_FILMS)
 
     def aspects(self, query: ThemeQuery) -> list[ThemeAspect]:
@@ -377,7 +386,10 @@ class ThemeParser:
         return [self._in_language(aspect, phrase.stems) for aspect, phrase in zip(aspects, query.phrases, strict=True)]
 
     def _in_language(self, aspect: ThemeAspect, phrase: tuple[str, ...]) -> ThemeAspect:
-        """Return an aspect that matches only films in a language or with its tag, if the phrase names a language."""
+        """Return an aspect that only matches films in the language that a phrase names, or films with its tag.
+
+        The aspect of a phrase that names no language is returned unchanged.
+        """
         codes = self._languages_by_phrase.get(phrase)
         if not codes:
             return aspect
@@ -388,7 +400,7 @@ class ThemeParser:
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
         """Return the aspect of a phrase, matched by tags, genre and title."""
-        tags, genre = self._tags_of(phrase), self._genre_by_phrase.get(phrase, "")
+        tags, genre = self._matching_tags(phrase), self._genre_by_phrase.get(phrase, "")
         match = tag_match(self.table, tags)
         items_by_title = list(_with_all_stems(self._items_by_stem, phrase))
         match[items_by_title] = np.maximum(match[items_by_title], TITLE_WEIGHT)
@@ -401,8 +413,8 @@ class ThemeParser:
             weight *= UNKNOWN_ASPECT_FACTOR
         return ThemeAspect(text, weight, match, tags, genre)
 
-    def _tags_of(self, phrase: tuple[str, ...]) -> dict[int, float]:
-        """Return the tags that match a phrase, tag → relevance."""
+    def _matching_tags(self, phrase: tuple[str, ...]) -> dict[int, float]:
+        """Return the tags that match a phrase, as in `ThemeAspect.tags`."""
         table = self.table
         tags: dict[int, float] = {}
         if len(phrase) == 1 and len(phrase[0]) >= COMMON_PREFIX_LETTERS:
@@ -420,7 +432,7 @@ def _with_all_stems(by_stem: Mapping[str, Sequence[int]], phrase: tuple[str, ...
 
 
 def tag_match(table: TagTable, tags: dict[int, float]) -> np.ndarray:
-    """Return the match of each film with tags (tag → relevance), (I,): the maximum of `table.strength` × relevance."""
+    """Return how well each film matches tags (index → relevance), (I,) 0…1: the maximum of strength × relevance."""
     if not tags:
         return np.zeros(table.strength.shape[0])
     relevance = np.fromiter(tags.values(), np.float64, len(tags))
@@ -474,7 +486,10 @@ class ThemeIndex:
         return matches[:limit]
 
     def _adjust(self, scores: np.ndarray, query: ThemeQuery, aspects: Sequence[ThemeAspect]) -> np.ndarray:
-        """Return scores (I,) that depend on popularity, and are 0 for films that the query excludes."""
+        """Return scores, (I,), multiplied by the factors for popularity and for films for children.
+
+        They are 0 for films that the query excludes.
+        """
         if not query.has_audience and not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
             scores = scores * self._children_factor
         is_allowed = query.is_for_audience & ~query.is_negated
@@ -486,9 +501,9 @@ class ThemeIndex:
         return scores * self._popularity * is_allowed
 
     def _infrequent_matches(self, query: ThemeQuery, aspects: Sequence[ThemeAspect]) -> list[int]:
-        """Return the numbers of the infrequent films in a language of a query, the newest first.
+        """Return the numbers of the infrequent films that match the languages of a query, the newest first.
 
-        They must have all genres of the query.
+        They must also have all genres of the query, and be of its years. Without a language, no films are returned.
         """
         codes = {code for aspect in aspects for code in aspect.languages}
         if not codes:
@@ -504,9 +519,9 @@ class ThemeIndex:
         ]
 
     def _with_similar_tags(self, vectors: SentenceVectors, aspect: ThemeAspect, vector: np.ndarray) -> ThemeAspect:
-        """Return an aspect with the encoded tags of similar meaning, given its vector (D,).
+        """Add encoded tags of similar meaning to an aspect with the vector (D,), and return the new aspect.
 
-        The aspect of a language is returned unchanged, because tags of similar meaning can be other languages.
+        The aspect of a language is returned unchanged, because a tag of similar meaning can be another language.
         """
         if aspect.languages:
             return aspect
@@ -526,7 +541,7 @@ class ThemeIndex:
         return np.asarray((powers / total) ** (1 / POWER_MEAN_EXPONENT))
 
     def _vector_scores(self, vectors: SentenceVectors, vector: np.ndarray) -> np.ndarray:
-        """Return the scores by the vector (D,) of the whole query, (I,): by the film texts and by the nearest tags."""
+        """Return the scores, (I,), of the vector (D,) of the whole query: similarity of film texts and nearest tags."""
         score = TEXT_WEIGHT * (vectors.films @ vector)
         cosines = vectors.tags @ vector  # (T,)
         nearest = np.argsort(-cosines, kind="stable")[:N_NEAREST_TAGS]
@@ -537,16 +552,16 @@ class ThemeIndex:
         return np.asarray(score)
 
     def _reasons(self, item: int, aspects: Sequence[ThemeAspect]) -> tuple[str, ...]:
-        """Return, for each aspect that a film matches, its best matching tag or, without one, the genre.
+        """Return, for each aspect that a film matches, the film's best matching tag or, without such a tag, the genre.
 
-        The aspect with the largest weight is first.
+        The reason of the aspect with the largest weight comes first.
         """
         reasons: list[str] = []
         for aspect in sorted(aspects, key=lambda aspect: -aspect.weight):
             tags, relevance = list(aspect.tags), np.array(list(aspect.tags.values()))
             matches = self._table.strength[:, tags][[item], :].toarray().ravel() * relevance
             if matches.any():
-                # among equally good forms, such as "zombie" and "zombies", the form that more films have comes first
+                # of equally good tags, such as "zombie" and "zombies", the tag that more films have is the reason
                 n_films = self._table.n_films[tags]
                 reasons.append(self._table.texts[tags[int(np.lexsort((n_films, matches))[-1])]])
             elif aspect.genre and self._parser.has_genre[aspect.genre][item]:
@@ -556,7 +571,7 @@ class ThemeIndex:
 
 @cache_by_dataset  # a table of a large data set takes seconds and much memory
 def tag_table(dataset: Dataset) -> TagTable:
-    """Return the table of the tags and themes of a data set in the form of `normalize`."""
+    """Return the table of the normalised tags and themes of a data set."""
     catalog, cached_phrases = dataset.catalog, cache(_theme_phrases)
     phrases_by_movie = {
         movie_id: [phrase for theme in film_themes for phrase in cached_phrases(theme)]
@@ -566,7 +581,10 @@ def tag_table(dataset: Dataset) -> TagTable:
 
 
 def _theme_phrases(theme: str) -> list[str]:
-    """Return the normalised name of a theme, also with digits, and its parts: "food and cooking", "food", "cooking"."""
+    """Return the normalised name of a theme, the name with digits for numbers, and the parts of the name.
+
+    "food and cooking" has the parts "food" and "cooking".
+    """
     name, parts = normalize(theme), _THEME_SEPARATORS.split(theme)
     return [name, numbers_to_digits(name), *(strip_article(normalize(part)) for part in parts if part)]
 
@@ -574,7 +592,7 @@ def _theme_phrases(theme: str) -> list[str]:
 def open_index(dataset: Dataset, report: ProgressCallback = no_progress) -> ThemeIndex:
     """Build the index of a data set, with the sentence encoder if it is available. It takes seconds.
 
-    If the encoder is not available, `ThemeIndex.missing` has the reason. Nothing is downloaded. The first call for a
+    If the encoder is not available, `ThemeIndex.missing` is the reason. Nothing is downloaded. The first call for a
     data set encodes its tags, with progress events {"stage": "encode", "done", "total"}.
     """
     table = tag_table(dataset)

@@ -1,4 +1,4 @@
-"""Read a list of films: favourites, a watchlist, a festival programme, or the file names of a library.
+"""Read lists of titles, and find their films: favourites, a watchlist, a festival programme, or names of video files.
 
 Each line is a film: "Heat (1995)", "Heat, 1995", "1. Heat", "Heat - 4/5", or "Heat.1995.1080p.BluRay.mkv".
 """
@@ -15,13 +15,13 @@ from recsys.serving.search.normalize import split_year
 
 MAX_TITLES = 1000  # titles of a list
 MAX_LINE_CHARS = 300
-MAX_CHARS = MAX_TITLES * 60  # of a pasted text, about 60 for each title
+MAX_CHARS = MAX_TITLES * 60  # of a pasted text, 60 for each title on average
 VIDEO_SUFFIXES = frozenset({".avi", ".iso", ".m4v", ".mkv", ".mov", ".mp4", ".mpg", ".ts", ".webm", ".wmv"})
-# words after the title in file names
+# words that end the title in the name of a video file
 _RELEASE_WORDS = "1080p 2160p 480p 4k 720p bdrip bluray brrip dvdrip hdrip hdtv uhd web webdl webrip"
 RELEASE_WORDS = frozenset(_RELEASE_WORDS.split())
-RATING = re.compile(r"\s*[-–—:,]?\s+\(?\d+([.,]\d)?/(5|10|100)\)?$")  # " - 4/5" after a title, which is ignored
-# years of release in file names
+RATING = re.compile(r"\s*[-–—:,]?\s+\(?\d+([.,]\d)?/(5|10|100)\)?$")  # " - 4/5" after a title, which is removed
+# range of years of release in names of video files
 FIRST_YEAR = 1888
 LAST_YEAR = 2035  # a later number is a part of the title: "Blade Runner 2049"
 
@@ -35,7 +35,7 @@ class TitleList:
 
 
 def read_file(name: str, content: bytes) -> list[Entry]:
-    """Return the films of a file: text with one title in each line, or an export such as a watchlist of Letterboxd.
+    """Return the entries of a file: a text with a title in each line, or an export such as a watchlist of Letterboxd.
 
     Raises:
         HistoryError: If an export cannot be read.
@@ -48,7 +48,7 @@ def read_file(name: str, content: bytes) -> list[Entry]:
 
 
 def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
-    """Find the films of a list. Confident and likely matches are accepted."""
+    """Find the films of the entries of a list, by confident and likely matches."""
     films = [match.accepted_film for match in matcher.match(entries)]
     missing = [entry.name for entry, film in zip(entries, films, strict=True) if film is None]
     return TitleList(tuple(dict.fromkeys(film for film in films if film is not None)), tuple(missing))
@@ -61,7 +61,7 @@ def parse(text: str) -> list[Entry]:
 
 
 def _title_and_year(line: str) -> tuple[str, int | None]:
-    """Split a line into title and year. A folder, a bullet or a number before the title is removed."""
+    """Split a line into title and year, None if it has no year. A folder, bullet or number before it is removed."""
     if PurePath(line).suffix.lower() in VIDEO_SUFFIXES:
         return _from_file_name(PurePath(line.replace("\\", "/")).stem)
     words = line.strip("•-–—* \t").split()
@@ -73,9 +73,9 @@ def _title_and_year(line: str) -> tuple[str, int | None]:
 
 
 def _from_file_name(stem: str) -> tuple[str, int | None]:
-    """Return the title before the year or one of RELEASE_WORDS, and the year: "Heat.1995.1080p" → ("Heat", 1995).
+    """Return title and year from the name of a video file without its suffix: "Heat.1995.1080p" → ("Heat", 1995).
 
-    The year is the last one before the release words, because a title can contain another year.
+    The title ends before the year or the first of RELEASE_WORDS. A title can contain a year, so the last year counts.
     """
     words: Sequence[str] = stem.replace(".", " ").replace("_", " ").split()
     bare_words = [word.strip("()[]") for word in words]

@@ -1,6 +1,6 @@
-"""Get posters, plots and casts from TMDB with a key of the visitor or of this machine.
+"""Get posters, plots and casts from TMDB with the key of the visitor or of this machine.
 
-Only poster URLs are cached, in memory. A page waits MAX_WAIT_SECONDS at most. Requests run in parallel, and the next
+Only poster URLs are cached, in memory. A page waits at most MAX_WAIT_SECONDS. Requests run in parallel, and the next
 run of the page shows late replies. After failures or a rate limit, no requests are sent for a while. Replies are
 untrusted input. The key is neither logged nor sent to another host. Models do not use data of TMDB.
 """
@@ -25,8 +25,8 @@ from recsys.serving.tmdb_client import Client, Key, KeyRejected, RateLimited, Re
 
 API_URL = "https://api.themoviedb.org/3"
 IMAGE_URL = "https://image.tmdb.org/t/p/w342"
-MAX_PENDING = 200  # requests without a reply; further films are requested in a later run of the page
-MAX_WAIT_SECONDS = 1.0  # time that a page waits for all its posters together
+MAX_PENDING = 200  # requests without a reply; more films are requested in a later run of the page
+MAX_WAIT_SECONDS = 1.0  # for which a page waits for all its posters together
 MAX_KEY_CHARS = 1024
 MAX_QUERY_CHARS = 200
 MAX_STORY_BYTES = 1 << 20  # size of a reply with plot and cast
@@ -34,10 +34,10 @@ MAX_PLOT_CHARS = 2_000
 MAX_NAME_CHARS = 100
 MAX_CAST = 12
 MAX_FAILURES = 5  # successive failures, after which no requests are sent for FAILURE_PAUSE_SECONDS
-FAILURE_PAUSE_SECONDS = 60.0  # pause after failures; also the time for which pages do not wait for a slow service
+FAILURE_PAUSE_SECONDS = 60.0  # also the time for which pages do not wait for a slow service
 FOREVER = math.inf  # end of the pause of a rejected key
 MAX_CACHED_FILMS = 20_000
-MAX_PAUSED_KEYS = 1_000  # number of paused or rejected keys that are stored
+MAX_PAUSED_KEYS = 1_000  # paused or rejected keys that are stored
 POSTER_TTL_SECONDS = 7 * 86_400.0  # lifetime of a cached URL; the terms of TMDB allow 6 months
 NO_POSTER_TTL_SECONDS = 86_400.0  # time after which a missing poster is requested again
 
@@ -60,7 +60,7 @@ def host_key() -> Key | None:
 
 @dataclass(frozen=True)
 class FilmRef:
-    """The values by which a film is requested from TMDB."""
+    """A reference to a film: the values by which it is requested from TMDB."""
 
     title: str
     year: int | None
@@ -68,7 +68,7 @@ class FilmRef:
 
 
 def film_refs(catalog: Catalog, items: Sequence[int]) -> dict[int, FilmRef]:
-    """Return item → reference."""
+    """Return item → reference, for a catalogue and its items."""
     tmdb_ids = catalog.movies["tmdb_id"].iloc[list(items)].to_numpy(float, na_value=math.nan).tolist()
     films = [catalog.films[item] for item in items]
     return {
@@ -120,10 +120,10 @@ class TmdbService:
         self._no_wait_until = -math.inf  # pages do not wait for replies before this time
         monitoring.register_gauge("tmdb_paused", lambda: self._clock() < self._paused_until)
 
-    def urls(self, key: Key | None, films: Mapping[int, FilmRef]) -> dict[int, str]:
+    def poster_urls(self, key: Key | None, films: Mapping[int, FilmRef]) -> dict[int, str]:
         """Return item → poster URL, for the posters that are available within `max_wait` seconds.
 
-        The next call returns late replies. Never raises an exception. Without a key, nothing is requested.
+        A later call returns the posters of late replies. Without a key, the result is {}. Never raises an exception.
         """
         if key is None:
             return {}
@@ -137,7 +137,7 @@ class TmdbService:
         return {item: url for item, url in urls.items() if url}
 
     def story(self, key: Key, film: FilmRef) -> Story | None:
-        """Request plot and cast of a film. Returns None without a valid reply within `max_wait` seconds."""
+        """Request plot and cast of a film. Returns None if there is no valid reply within `max_wait` seconds."""
         stories: list[Story] = []
 
         async def request() -> None:
@@ -147,7 +147,7 @@ class TmdbService:
         return stories[0] if stories else None
 
     def service_status(self, key: Key) -> ServiceStatus:
-        """Return the status after the previous requests. Sends no request."""
+        """Return the status according to previous requests. Sends no request."""
         key_paused_until = self._paused_keys.get(key, -math.inf)
         if key_paused_until == FOREVER:
             return ServiceStatus.KEY_REJECTED
@@ -180,7 +180,10 @@ class TmdbService:
         return self._clock() < max(self._paused_until, self._paused_keys.get(key, -math.inf))
 
     def _start_requests(self, key: Key, films: Sequence[FilmRef]) -> list[Future[None]]:
-        """Request the films that are not cached, and return their pending requests. Sends nothing if `_is_paused`."""
+        """Request the films that are not cached or pending, and return the pending requests of `films`.
+
+        If `_is_paused`, nothing is requested, and [] is returned.
+        """
         with self._lock:
             if self._is_paused(key):
                 return []
@@ -293,9 +296,9 @@ def _one_line(text: object, max_chars: int) -> str:
 
 
 def unique_hit(reply: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None:
-    """Return the only hit of a search with the title and year of a film. None if there are several such hits or none.
+    """Return the hit of a search that has the title and year of a film. Returns None unless there is exactly one.
 
-    If no hit has the year, the year can differ by one, because sources differ in release years. If the reply has
+    If no hit has the year, the year may differ by one, because sources differ in release years. If the reply has
     several pages, the result is None.
     """
     results = reply.get("results")
@@ -318,11 +321,13 @@ def unique_hit(reply: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None
 
 
 def _hit_names(hit: Mapping[str, Any]) -> set[str]:
+    """Return the normalised title and original title of a hit."""
     titles = (hit.get("title"), hit.get("original_title"))
     return {normalize(title) for title in titles if isinstance(title, str) and title}
 
 
 def _hit_year(hit: Mapping[str, Any]) -> int | None:
+    """Return the release year of a hit, None if it is missing or invalid."""
     date = hit.get("release_date")
     match = re.match(r"(\d{4})-", date) if isinstance(date, str) else None
     return int(match[1]) if match else None

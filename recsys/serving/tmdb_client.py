@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     import httpx2
 
 DEADLINE_SECONDS = 3.0  # from the address look-up to the last byte, including a retry
-MAX_PARALLEL = 8  # requests
+MAX_PARALLEL = 8  # requests at the same time
 MAX_PER_SECOND = 35  # requests, evenly spaced; TMDB allows about 40
-MAX_REPLY_BYTES = 1 << 18  # decompressed
-PAUSE_SECONDS = 60.0  # after a rate limit, if the reply does not name a pause
+MAX_REPLY_BYTES = 1 << 18  # size of a decompressed reply
+PAUSE_SECONDS = 60.0  # pause after a rate limit, if the reply does not contain a pause
 MIN_PAUSE_SECONDS = 1.0
 MAX_PAUSE_SECONDS = 300.0
 
@@ -79,7 +79,7 @@ class KeyRejected(RequestFailed):
 
 
 class RateLimited(RequestFailed):
-    """The service demands that no requests are sent for `seconds`."""
+    """The service requires that no requests are sent for `seconds`."""
 
     def __init__(self, seconds: float) -> None:
         super().__init__()
@@ -109,16 +109,16 @@ class Client:
 
     def __init__(self, api: str) -> None:
         self._api = api
-        # The caller of `get` acquires a slot first and then decides whether to send a request. So the decision takes
-        # into account failures during the wait for the slot.
+        # The caller of `get` acquires a slot and then decides whether to send a request. So the decision depends on
+        # failures during the wait for the slot.
         self.slots = asyncio.Semaphore(MAX_PARALLEL)
         self._rate_lock = asyncio.Lock()  # held in `_wait_for_rate`, so that requests start one after the other
         self._latest_start = -math.inf  # of a request, monotonic clock in seconds
-        self._start_times: dict[object, float] = {}  # request without a reply → its start
+        self._start_times: dict[object, float] = {}  # id of an open request → its start, monotonic clock in seconds
 
     @cached_property
     def _http(self) -> "httpx2.AsyncClient":
-        import httpx2  # imported late: most visits send no request
+        import httpx2  # imported late, because most visits send no request
 
         headers = {"Accept": "application/json", "Accept-Encoding": "gzip"}
         return httpx2.AsyncClient(headers=headers, timeout=None, follow_redirects=False)  # `get` has the deadline
@@ -174,7 +174,7 @@ class Client:
             self._latest_start = time.monotonic()  # the actual start: `sleep` can last longer than `delay`
 
     def oldest_request_seconds(self) -> float:
-        """Return for how many seconds the oldest open request has been without a reply, 0 if no request is open."""
+        """Return the seconds since the oldest open request was sent, 0 if no request is open."""
         starts = list(self._start_times.values())  # a copy, because the event loop changes the dictionary
         return time.monotonic() - min(starts) if starts else 0.0
 
@@ -193,7 +193,7 @@ def _check_status(reply: "httpx2.Response") -> None:
 
 
 async def _read_body(reply: "httpx2.Response", max_bytes: int) -> bytes:
-    """Return the decompressed body. Decompression stops after `max_bytes`, while `httpx2` would decompress all.
+    """Return the decompressed body. Decompression stops after `max_bytes`, but `httpx2` would decompress it all.
 
     Raises:
         RequestFailed: If the body is longer, or if its compression is not supported.

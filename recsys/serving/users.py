@@ -1,6 +1,8 @@
-"""Recommend films to the users of a data set. `user_row` finds the row of a user by id or name.
+"""Recommend films to the users of a data set, and write the recommendations to a table.
 
-Shapes: U users, K films of a list.
+A user is identified by a row 0…U-1, which `user_row` finds by id or name.
+
+Shapes: U users.
 """
 
 from pathlib import Path
@@ -19,11 +21,11 @@ from recsys.serving.recommend import Request, ServingError, recommend_many
 
 BATCH_USERS = 2048  # users between two progress events
 COLUMNS = ("user_id", "rank", "movie_id", "title", "year", "score", "probability")
-FORMATS = (".csv", ".parquet")  # endings of file names
+FORMATS = (".csv", ".parquet")  # endings of the names of files that `write_table` can write
 
 
 def user_row(dataset: Dataset, user_id: int | str) -> int:
-    """Return the row 0…U-1 of the user with an id or, in a data set with `user_names`, with a name.
+    """Return the row of the user with an id or, in a data set with `user_names`, with a name.
 
     Raises:
         ServingError: If the ratings file has no such user.
@@ -59,7 +61,7 @@ def user_row(dataset: Dataset, user_id: int | str) -> int:
 
 
 def user_request(predictor: Predictor, row: int, k: int, filters: Filters) -> Request:
-    """Return a request with the whole history of a user, and with the ratings if the model reads ratings."""
+    """Return a request for k films with the whole history of a user, and with the ratings if the model reads them."""
     dataset = predictor.dataset
     history = tuple(dataset.history(row).tolist())
     if not predictor.model.uses_query_ratings:
@@ -73,18 +75,18 @@ def user_request(predictor: Predictor, row: int, k: int, filters: Filters) -> Re
 def recommend_for_users(
     predictor: Predictor, k: int, filters: Filters, report: ProgressCallback = no_progress, rows: range | None = None
 ) -> pd.DataFrame:
-    """Return the K best films of each user as a table with COLUMNS and a row per user and film.
+    """Return the k best films of each user as a table with COLUMNS and a row per user and film.
 
-    `rows` are the rows of the users; None: all users. `report` receives {"stage": "rank", "done": users, "total": …}.
+    `rows` are the rows of the users, None for all. `report` receives {"stage": "rank", "done": users, "total": users}.
     """
     dataset, records = predictor.dataset, []
     rows = range(dataset.n_users) if rows is None else rows
     for start in range(0, len(rows), BATCH_USERS):
         batch = rows[start : start + BATCH_USERS]
         lists = recommend_many(predictor, [user_request(predictor, row, k, filters) for row in batch])
-        for row, picks in zip(batch, lists, strict=True):
+        for row, recommendations in zip(batch, lists, strict=True):
             user_id = dataset.user_ids[row] if dataset.user_names is None else dataset.user_names[row]
-            for pick in picks:
+            for pick in recommendations:
                 film = pick.film
                 records.append((user_id, pick.rank, film.movie_id, film.title, film.year, pick.score, pick.probability))
         report({"stage": "rank", "done": start + len(batch), "total": len(rows)})
@@ -99,7 +101,7 @@ def check_format(path: Path) -> None:
 
 
 def write_table(table: pd.DataFrame, path: Path) -> None:
-    """Write a table to .csv (UTF-8, with escaped formulas) or .parquet. A file of that name is replaced atomically.
+    """Write a table to .csv (UTF-8, with escaped formulas) or .parquet. An existing file is replaced atomically.
 
     Raises:
         RecsysError: If the ending is not supported, or if pyarrow is missing.

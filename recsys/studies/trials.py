@@ -163,7 +163,7 @@ def _load(trial: Trial, dataset: Dataset, protocol: Protocol) -> tuple[Model, di
     config = to_document(trial.config(dataset.name))
     configs = (config, config | {"memory": True})
     for name in registry.siblings(trial.recommender):
-        with suppress(checkpoints.StoreError, ValueError):
+        with suppress(checkpoints.CheckpointError, ValueError):
             if folder := checkpoints.find(name, dataset.name, trial.seed, protocol.splitting):
                 meta = checkpoints.read_meta(folder)
                 if to_document(registry.get(name).read_config(meta.config)) in configs:

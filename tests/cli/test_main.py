@@ -90,7 +90,7 @@ def failing(monkeypatch):
     return fail
 
 
-@pytest.mark.parametrize("kind", [results.ResultError, ProtocolError, ScoreError, checkpoints.StoreError])
+@pytest.mark.parametrize("kind", [results.ResultError, ProtocolError, ScoreError, checkpoints.CheckpointError])
 def test_no_error_that_a_person_can_mend_escapes(failing, capsys, kind):
     assert failing(kind("it is broken", "mend it")) == 1
     assert capsys.readouterr().err == "it is broken; run: mend it\n"

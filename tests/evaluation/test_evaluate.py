@@ -359,7 +359,7 @@ def test_untied_each_seed_learns_from_its_own_drawing_and_is_measured_on_it():
 
 def test_under_time_a_model_that_needs_training_needs_one_of_its_own():
     train(0, dataset=SPANNING)
-    with pytest.raises(checkpoints.StoreError) as refused:
+    with pytest.raises(checkpoints.CheckpointError) as refused:
         evaluate("trained", SPANNING, "time")
     assert "-m recsys train trained --dataset days" in refused.value.command
     assert refused.value.command.endswith(" time")
@@ -371,7 +371,7 @@ def test_under_time_a_model_that_needs_training_needs_one_of_its_own():
 def test_a_model_in_the_wrong_folder_is_not_measured_on_what_it_has_learnt():
     folder = train(0, dataset=SPANNING)
     shutil.copytree(folder, paths.checkpoint("days", BY_TIME.name, "trained", 0))
-    with pytest.raises(checkpoints.StoreError):
+    with pytest.raises(checkpoints.CheckpointError):
         evaluate("trained", SPANNING, "time")
     assert results.available() == []
 
@@ -385,7 +385,7 @@ def backwards(dataset):
 
 def test_a_trained_model_of_other_data_is_not_measured():
     train(0)
-    with pytest.raises(checkpoints.StoreError, match=r"run: .*-m recsys train trained --dataset cycle"):
+    with pytest.raises(checkpoints.CheckpointError, match=r"run: .*-m recsys train trained --dataset cycle"):
         evaluate("trained", backwards(CYCLE))
     assert results.available() == []
 
@@ -443,7 +443,7 @@ RANDOM_HOLDOUT = Protocol("random-holdout", "Random films", "Two random films of
 
 def test_a_seeded_protocol_is_trained_evaluated_and_compared_on_the_split_of_each_seed(monkeypatch):
     monkeypatch.setitem(PROTOCOLS, "random-holdout", RANDOM_HOLDOUT)
-    with pytest.raises(checkpoints.StoreError) as refused:
+    with pytest.raises(checkpoints.CheckpointError) as refused:
         evaluate("trained", CYCLE, "random-holdout", [1])
     assert refused.value.command.endswith("train trained --dataset cycle --protocol random-holdout --seed 1")
     for seed in (0, 1):

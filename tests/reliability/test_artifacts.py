@@ -54,7 +54,7 @@ dataset = datasets.ensure(name)
 loaded = [datasets.get(name), datasets.load(name), themes.open_index(dataset)]
 loaded.append(films.stored_film_vectors(name, dataset.catalog))
 for variant in predictor.all_recommenders():
-    if not predictor.is_available(variant.name, name):
+    if not predictor.is_ready(variant.name, name):
         continue
     ready = predictor.load(variant.name, dataset)
     loaded += [ready, tsne.load_points(ready)]

@@ -54,13 +54,13 @@ def test_a_sequence_keeps_its_order_and_what_is_known_of_each_film(catalog):
 
 def test_no_cell_is_a_formula(catalog):
     texts = [export.films_csv(catalog, [1, 3]), export.letterboxd_csv(catalog, [1, 3])]
-    for text in [*texts, export.predictions_csv(catalog, [pick(1, 1, None), pick(2, 3, None)])]:
+    for text in [*texts, export.recommendations_csv(catalog, [pick(1, 1, None), pick(2, 3, None)])]:
         titles = [row.get("title") or row.get("Title") for row in read(text)]
         assert titles == ['\'=HYPERLINK("http://x")', "'-30-"]
 
 
 def test_predictions_have_rank_and_probability_or_none(catalog):
-    rows = read(export.predictions_csv(catalog, [pick(1, 0, 0.25), pick(2, 2, None)]))
+    rows = read(export.recommendations_csv(catalog, [pick(1, 0, 0.25), pick(2, 2, None)]))
     assert [(row["rank"], row["probability"], row["year"]) for row in rows] == [
         ("1", "0.25", "2001"),
         ("2", "", "1999"),

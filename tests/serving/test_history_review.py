@@ -45,7 +45,7 @@ def test_films_come_in_the_order_of_watching_and_those_without_a_date_first():
     ))  # fmt: skip
     films = combine_entries([(heat, 1), (alien, 2), (old, 3), (logged, 4)])
     assert [one.number for one in films] == [3, 2, 4, 1]
-    assert [one.is_dated for one in films] == [False, True, False, True]
+    assert [one.has_viewing_date for one in films] == [False, True, False, True]
 
 
 def test_a_film_watched_again_stands_where_it_was_watched_last_and_is_counted():
@@ -76,7 +76,9 @@ def test_the_files_of_letterboxd_overlap_and_the_diary_has_the_dates():
     seen = group_entries(sort_entries(entry for part in parts for entry in part.entries))
     assert sorted(one.name for one in seen) == ["Alien (1979)", "Heat (1995)", "Toy Story (1995)"]
     films = combine_entries((one, number) for number, one in enumerate(seen))
-    told = {seen[film.number].name: (film.last_date, film.is_dated, film.n_viewings, film.stars) for film in films}
+    told = {
+        seen[film.number].name: (film.last_date, film.has_viewing_date, film.n_viewings, film.stars) for film in films
+    }
     assert told == {
         "Alien (1979)": (datetime(2019, 5, 5), False, 1, None),
         "Heat (1995)": (datetime(2023, 12, 30), True, 1, 0.5),

@@ -37,7 +37,7 @@ def test_the_fallback_answers_without_having_been_trained():
 
 
 def test_a_recommender_that_must_be_trained_first_says_how():
-    with pytest.raises(checkpoints.StoreError) as error:
+    with pytest.raises(checkpoints.CheckpointError) as error:
         load("bert4rec", toys.cycle())
     assert error.value.command.endswith("-m recsys train bert4rec --dataset cycle")
 
@@ -73,7 +73,7 @@ def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is
 def test_a_mixture_whose_networks_are_not_trained_says_how_they_are():
     dataset = toys.cycle()
     assert missing_models("hybrid", dataset.name) == ["sasrec-softmax"]
-    with pytest.raises(checkpoints.StoreError) as error:
+    with pytest.raises(checkpoints.CheckpointError) as error:
         load("hybrid", dataset)
     assert error.value.command == training_command("hybrid", dataset.name)
     assert error.value.command.endswith("-m recsys train sasrec-softmax --dataset cycle")
@@ -90,7 +90,7 @@ def test_of_a_set_whose_file_leaks_an_order_the_untied_ones_are_loaded(tmp_path,
     assert available_names(dataset.name) == [FALLBACK]
     assert checkpoints.find(FALLBACK, dataset.name, splitting=UNTIED)
     assert found.is_current
-    with pytest.raises(checkpoints.StoreError) as error:
+    with pytest.raises(checkpoints.CheckpointError) as error:
         load("bert4rec", dataset)
     assert error.value.command.endswith("-m recsys train bert4rec --dataset ml-1m --protocol untied")
 

@@ -106,26 +106,26 @@ def test_the_key_of_the_machine_comes_from_its_environment(monkeypatch):
 
 
 def test_without_a_key_nothing_is_requested(service):
-    assert posters(service).urls(None, FILMS) == {}
+    assert posters(service).poster_urls(None, FILMS) == {}
     assert service.paths == []
 
 
 def test_a_film_is_found_by_title_and_year_and_requested_once(service):
     client = posters(service)
-    assert client.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
-    assert client.urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.poster_urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.poster_urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
     assert requests_of(service) == [("/search/movie", {"query": ["Heat"], "year": ["1995"], "api_key": [API_KEY.text]})]
 
 
 def test_an_id_is_better_than_a_title(service):
     service.content = json.dumps({"poster_path": "/x_1-Y.png"}).encode()
-    urls = posters(service).urls(TOKEN, {7: FilmRef("Heat", 1995, 949)})
+    urls = posters(service).poster_urls(TOKEN, {7: FilmRef("Heat", 1995, 949)})
     assert urls == {7: "https://images/x_1-Y.png"}
     assert requests_of(service) == [("/movie/949", {})]
 
 
 def test_a_token_is_in_the_headers_and_not_in_the_url(service):
-    posters(service).urls(TOKEN, FILMS)
+    posters(service).poster_urls(TOKEN, FILMS)
     assert service.requests[0]["Authorization"] == f"Bearer {TOKEN.text}"
     assert TOKEN.text not in service.paths[0]
 
@@ -134,7 +134,7 @@ def test_a_token_is_in_the_headers_and_not_in_the_url(service):
 def test_no_key_reaches_a_log_even_where_everything_is_logged(service, caplog, whose):
     service.tricks = [servers.status(500)]
     with caplog.at_level(logging.DEBUG):
-        posters(service).urls(whose, FILMS)
+        posters(service).poster_urls(whose, FILMS)
     assert "search/movie" in caplog.text
     assert whose.text not in caplog.text
 
@@ -149,7 +149,7 @@ def test_the_key_does_not_follow_a_redirect_to_another_host(service):
             request.end_headers()
 
         service.tricks = [elsewhere, elsewhere]
-        assert posters(service).urls(TOKEN, FILMS) == {}
+        assert posters(service).poster_urls(TOKEN, FILMS) == {}
         assert other.requests == []
 
 
@@ -208,7 +208,7 @@ def test_an_invalid_path_is_not_used(path):
 @pytest.mark.parametrize("answer", [b"", b"[]", b"null", b"<html>", b"\xff", b'{"results": 3}', b"[" * 100_000])
 def test_invalid_answers_give_no_poster_and_no_error(service, answer):
     service.content = answer
-    assert posters(service).urls(API_KEY, FILMS) == {}
+    assert posters(service).poster_urls(API_KEY, FILMS) == {}
 
 
 @pytest.mark.parametrize(
@@ -217,34 +217,34 @@ def test_invalid_answers_give_no_poster_and_no_error(service, answer):
 )
 def test_an_answer_that_is_too_large_is_ignored(service, size, urls):
     service.content = search(HEAT | {"overview": "x" * size})
-    assert posters(service, max_wait=10).urls(API_KEY, FILMS) == urls
+    assert posters(service, max_wait=10).poster_urls(API_KEY, FILMS) == urls
 
 
 def test_a_film_without_a_poster_is_not_requested_again_today_but_tomorrow(service):
     clock = Clock()
     client = posters(service, clock=clock)
     service.content = search()
-    assert client.urls(API_KEY, FILMS) == {}
-    assert client.urls(API_KEY, FILMS) == {}
+    assert client.poster_urls(API_KEY, FILMS) == {}
+    assert client.poster_urls(API_KEY, FILMS) == {}
     assert len(service.paths) == 1
     clock.now += tmdb.NO_POSTER_TTL_SECONDS + 1
     service.content = search(HEAT)
-    assert client.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.poster_urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_addresses_expire(service):
     clock = Clock()
     client = posters(service, clock=clock)
-    client.urls(API_KEY, FILMS)
+    client.poster_urls(API_KEY, FILMS)
     clock.now += tmdb.POSTER_TTL_SECONDS + 1
-    client.urls(API_KEY, FILMS)
+    client.poster_urls(API_KEY, FILMS)
     assert len(service.paths) == 2
 
 
 def test_the_number_of_cached_urls_is_limited(service, monkeypatch):
     monkeypatch.setattr(tmdb, "MAX_CACHED_FILMS", 3)
     client = posters(service)
-    client.urls(API_KEY, {item: FilmRef("Heat", 1995, item) for item in range(10)})
+    client.poster_urls(API_KEY, {item: FilmRef("Heat", 1995, item) for item in range(10)})
     assert len(client._cache) == 3
 
 
@@ -262,10 +262,10 @@ def test_the_number_of_stored_rejected_keys_is_limited(service, monkeypatch):
 def test_a_slow_answer_is_used_in_the_next_run(service):
     client = posters(service, max_wait=MAX_WAIT)
     with held(service):
-        assert client.urls(API_KEY, FILMS) == {}
+        assert client.poster_urls(API_KEY, FILMS) == {}
         assert client.service_status(API_KEY) is ServiceStatus.PAUSED
-        assert client.urls(API_KEY, FILMS) == {}  # not waited for again
-    while not (answer := client.urls(API_KEY, FILMS)):
+        assert client.poster_urls(API_KEY, FILMS) == {}  # not waited for again
+    while not (answer := client.poster_urls(API_KEY, FILMS)):
         time.sleep(0.02)
     assert answer == {0: "https://images/heat.jpg"}
     assert len(service.paths) == 1
@@ -274,7 +274,7 @@ def test_a_slow_answer_is_used_in_the_next_run(service):
 def test_many_films_on_a_slow_service_delay_a_page_at_most_by_max_wait(service):
     with held(service, 30):
         films = {item: FilmRef("Heat", 1995, item) for item in range(30)}
-        assert posters(service, max_wait=0.2).urls(API_KEY, films) == {}
+        assert posters(service, max_wait=0.2).poster_urls(API_KEY, films) == {}
 
 
 def test_an_answer_that_arrives_byte_by_byte_is_cancelled(service, monkeypatch):
@@ -282,13 +282,13 @@ def test_an_answer_that_arrives_byte_by_byte_is_cancelled(service, monkeypatch):
     service.tricks = [servers.slow, servers.slow]
     client = posters(service, max_wait=5)
     start = time.monotonic()
-    assert client.urls(API_KEY, FILMS) == {}
+    assert client.poster_urls(API_KEY, FILMS) == {}
     assert time.monotonic() - start < 8  # the whole answer takes 10 s
 
 
 def test_one_failure_is_tried_again_at_once(service):
     service.tricks = [servers.status(503)]
-    assert posters(service).urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert posters(service).poster_urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_requests_to_a_failing_service_are_paused(service):
@@ -296,20 +296,20 @@ def test_requests_to_a_failing_service_are_paused(service):
     client = posters(service, clock=clock)
     films = {item: FilmRef("Heat", 1995, item) for item in range(200)}
     service.tricks = [servers.status(500)] * 1000
-    assert client.urls(API_KEY, films) == {}
+    assert client.poster_urls(API_KEY, films) == {}
     first = len(service.paths)
     assert first <= 2 * (tmdb.MAX_FAILURES + tmdb_client.MAX_PARALLEL)  # each tried twice; those under way finish
     assert client.service_status(API_KEY) is ServiceStatus.PAUSED
-    client.urls(API_KEY, films)
+    client.poster_urls(API_KEY, films)
     assert len(service.paths) == first
     service.tricks.clear()
     clock.now += tmdb.FAILURE_PAUSE_SECONDS + 1
-    assert client.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.poster_urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
     assert client.service_status(API_KEY) is ServiceStatus.GOOD
 
 
 def test_an_unreachable_service_is_not_an_error():
-    assert TmdbService("http://127.0.0.1:9", "https://images").urls(API_KEY, FILMS) == {}
+    assert TmdbService("http://127.0.0.1:9", "https://images").poster_urls(API_KEY, FILMS) == {}
 
 
 def test_a_pause_that_the_service_demands_is_kept(service):
@@ -322,23 +322,23 @@ def test_a_pause_that_the_service_demands_is_kept(service):
     clock = Clock()
     client = posters(service, clock=clock)
     service.tricks = [rate_limited]
-    assert client.urls(API_KEY, FILMS) == {}
+    assert client.poster_urls(API_KEY, FILMS) == {}
     clock.now += 16
-    assert client.urls(API_KEY, FILMS) == {}
+    assert client.poster_urls(API_KEY, FILMS) == {}
     assert len(service.paths) == 1  # and not tried again at once
     clock.now += 2
-    assert client.urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.poster_urls(API_KEY, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_a_rejected_key_is_not_used_again_but_other_keys_are(service):
     service.tricks = [servers.status(401)]
     client = posters(service)
-    assert client.urls(API_KEY, FILMS) == {}
+    assert client.poster_urls(API_KEY, FILMS) == {}
     assert client.service_status(API_KEY) is ServiceStatus.KEY_REJECTED
-    assert client.urls(API_KEY, FILMS) == {}
+    assert client.poster_urls(API_KEY, FILMS) == {}
     assert len(service.paths) == 1
     assert client.service_status(TOKEN) is ServiceStatus.GOOD
-    assert client.urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
+    assert client.poster_urls(TOKEN, FILMS) == {0: "https://images/heat.jpg"}
 
 
 def test_a_key_is_checked_before_it_is_used(service):
@@ -356,14 +356,14 @@ def test_a_check_does_not_wait_for_a_slow_service(service):
     client = posters(service, max_wait=MAX_WAIT)
     try:
         assert client.check(API_KEY) is ServiceStatus.PAUSED
-        assert client.urls(API_KEY, FILMS) == {}  # nor for its posters after that
+        assert client.poster_urls(API_KEY, FILMS) == {}  # nor for its posters after that
     finally:
         released.set()
 
 
 def test_eight_threads_request_a_film_once(service):
     client = posters(service)
-    threads = [threading.Thread(target=client.urls, args=(API_KEY, FILMS)) for _ in range(8)]
+    threads = [threading.Thread(target=client.poster_urls, args=(API_KEY, FILMS)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:

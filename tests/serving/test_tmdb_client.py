@@ -35,14 +35,16 @@ def test_no_fault_keeps_a_page_nor_a_place_for_long(monkeypatch, fault):
     with broken(FAULTS[fault]) as service:
         posters = TmdbService(service.address, "https://images", max_wait=0.2)
         start = time.monotonic()
-        assert posters.urls(API_KEY, FILMS) == {}
+        assert posters.poster_urls(API_KEY, FILMS) == {}
         assert time.monotonic() - start < LONG
         assert not wait(list(posters._pending.values()), 30).not_done  # the deadline is of all of a question
 
 
 def test_without_a_fault_every_film_has_its_poster():
     with broken(FAULTS["none"]) as service:
-        assert len(TmdbService(service.address, "https://images", max_wait=30).urls(API_KEY, FILMS)) == len(FILMS)
+        assert len(TmdbService(service.address, "https://images", max_wait=30).poster_urls(API_KEY, FILMS)) == len(
+            FILMS
+        )
 
 
 @pytest.mark.parametrize(("size", "fits"), [(len(GOOD), True), (len(GOOD) - 1, False)])
@@ -94,23 +96,23 @@ def test_many_posters_of_a_healthy_service_do_not_make_it_rest():
     films = {number: FilmRef(f"Film {number}", 1995, number + 1) for number in range(120)}
     with broken(FAULTS["none"]) as service:
         posters = TmdbService(service.address, "https://images")
-        posters.urls(API_KEY, films)
+        posters.poster_urls(API_KEY, films)
         assert len(service.asked) < len(films)  # they take longer than a page waits
         assert posters.service_status(API_KEY) is ServiceStatus.GOOD
         wait(list(posters._pending.values()), 60)
-        assert len(posters.urls(API_KEY, films)) == len(films)
+        assert len(posters.poster_urls(API_KEY, films)) == len(films)
 
 
 def test_a_pause_that_is_demanded_of_one_key_is_not_kept_by_others():
     with broken(FAULTS["429, Retry-After: 30"]) as service:
         posters = TmdbService(service.address, "https://images", max_wait=30)
-        posters.urls(API_KEY, FILMS)
+        posters.poster_urls(API_KEY, FILMS)
         asked = len(service.asked)
         assert posters.service_status(API_KEY) is ServiceStatus.PAUSED
         assert posters.service_status(TOKEN) is ServiceStatus.GOOD
-        posters.urls(API_KEY, FILMS)
+        posters.poster_urls(API_KEY, FILMS)
         assert len(service.asked) == asked
-        posters.urls(TOKEN, FILMS)
+        posters.poster_urls(TOKEN, FILMS)
         assert len(service.asked) > asked
 
 

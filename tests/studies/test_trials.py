@@ -166,7 +166,7 @@ def test_a_checkpoint_with_a_count_model_serves_the_trial_without_it(small_cycle
 
 def test_a_trial_of_a_mixture_needs_its_trained_members(small_cycle):
     trial, split = Trial("sasrec-memory", SMALL), FULL.split(small_cycle)
-    with pytest.raises(checkpoints.StoreError, match="no checkpoint for sasrec-memory"):
+    with pytest.raises(checkpoints.CheckpointError, match="no checkpoint for sasrec-memory"):
         trials.measure(Trial("lift"), small_cycle, FULL)
     model = registry.get("sasrec-memory").model(trial.config("cycle")).fit(split.train, split.valid, RunOptions())
     checkpoints.save("sasrec-memory", model, small_cycle, 0, {}, LEAVE_ONE_OUT)

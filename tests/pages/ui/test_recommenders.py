@@ -344,7 +344,7 @@ def test_several_are_fitted_at_once(home):
 
 def test_what_the_disk_refuses_to_keep_answers_all_the_same(visit, at_leisure, monkeypatch):
     def full(*arguments):
-        raise checkpoints.StoreError("the disk is full")
+        raise checkpoints.CheckpointError("the disk is full")
 
     monkeypatch.setattr(checkpoints, "_write", full)
     app = choose(visit(s="1-2-3"), "markov")
