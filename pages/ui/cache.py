@@ -15,7 +15,6 @@ import streamlit as st
 from pages.ui.i18n import _
 from recsys.data import datasets, prepared
 from recsys.data.dataset import Dataset
-from recsys.models import registry
 from recsys.serving import predictor as predictors
 from recsys.serving.insight import list_comparison
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
@@ -122,7 +121,7 @@ def all_recommenders() -> dict[str, Recommender]:
     """Return all listed recommenders by name, in the order of the menus. The first call imports torch."""
     with _spinner(_("Loading recommenders")):
         by_name = {recommender.name: recommender for recommender in predictors.all_recommenders()}
-        return {name: by_name[name] for name in registry.names()}
+        return {name: by_name[name] for name in predictors.names()}
 
 
 @contextmanager

@@ -182,9 +182,14 @@ def use_one_thread() -> None:
     threadpool_limits(1, "blas")
 
 
+def names() -> list[str]:
+    """Return the names of all recommenders in the order of the menus. Pages do not import `recsys.models`."""
+    return registry.names()
+
+
 @cache
 def all_recommenders() -> tuple[Recommender, ...]:
-    """Return all recommenders of menus. Those that need training come first, FALLBACK comes last."""
+    """Return all recommenders. The recommenders that need training come first, FALLBACK comes last."""
 
     def sort_key(recommender: Recommender) -> tuple[bool, bool, str, str]:
         return recommender.name == FALLBACK, not recommender.needs_training, recommender.family, recommender.name
