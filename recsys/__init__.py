@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
-BUILT_IN_DATASET = "ml-latest-sample"  # data set that comes with the project
+BUILT_IN_DATASET = "ml-latest-sample"  # data set that comes with the project, as `datasets.DEFAULT_DATASET`
 
 
 def load(name: str = BUILT_IN_DATASET, report: "ProgressCallback | None" = None) -> "Dataset":

@@ -23,7 +23,7 @@ def read(path: Path) -> dict[str, Document]:
 
     Raises OSError and DamagedFileError.
     """
-    return dict(_read(path, storage.version(path))) if path.exists() else {}
+    return dict(_read_documents(path, storage.version(path))) if path.exists() else {}
 
 
 def read_ranks(path: Path, names: Iterable[str] | None = None) -> dict[str, np.ndarray]:
@@ -89,7 +89,7 @@ def _no_ranks_error(path: Path) -> storage.DamagedFileError:
 
 
 @lru_cache(maxsize=4)  # parsing the JSON file takes longer than reading the ranks of a recommender
-def _read(path: Path, version: str) -> dict[str, Document]:
+def _read_documents(path: Path, version: str) -> dict[str, Document]:
     """Read the documents. `version` is only part of the cache key."""
     documents: dict[str, Document] = storage.read_document(path).get("documents", {})
     return documents

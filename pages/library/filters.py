@@ -62,7 +62,7 @@ def show_controls(library: Library) -> None:
     if n_tags := len(library.dataset.catalog.tags.texts):
         page.multiselect(
             "in_tags",
-            sorted({*library.tags(MAX_TAGS), *selected.tags}),
+            sorted({*library.common_tags(MAX_TAGS), *selected.tags}),
             selected.tags,
             on_change,
             _("Tagged"),

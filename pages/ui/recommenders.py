@@ -143,7 +143,7 @@ def _find_state(name: str, dataset_name: str) -> State:
     """Compute the state of a recommender. `states` caches it."""
     if predictors.is_ready(name, dataset_name):
         return State.READY
-    if predictors.missing_models(name, dataset_name):
+    if predictors.recommenders_to_train(name, dataset_name):
         return State.UNTRAINED
     duration = fit_seconds(name, cache.dataset(dataset_name))
     if duration > (MAX_AUTOMATIC_SECONDS if paths.is_public() else MAX_CLICK_SECONDS):
@@ -248,7 +248,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender
             button(_("Prepare {model} ({time})", **fields), f"fit-{name}", "play_arrow", restart, name, dataset)
         return
-    missing = predictors.missing_models(name, dataset.name)
+    missing = predictors.recommenders_to_train(name, dataset.name)
     if model_state is State.TOO_SLOW and not paths.is_public():
         text = _("{model} has not been prepared for {data} yet. Preparing it takes more than a minute.", **fields)
     elif model_state is State.TOO_SLOW:

@@ -38,7 +38,7 @@ def selected() -> Filters:
 
 def popover(dataset: Dataset) -> None:
     """Render the filters in a popover, and a reset button beside it."""
-    n_active = len(selected().active)
+    n_active = len(selected().active_fields)
     panel = page.filter_popover(OPEN_KEY, n_active)
     if panel.open:
         with panel, page.popover_content(OPEN_KEY):
@@ -77,10 +77,10 @@ def _show_controls(features: FilmFeatures) -> None:
     page.genre_menu(features, "genres", filters.genres, store, labels["genres"], _("Any genre"))
     label = labels["excluded_genres"]
     page.genre_menu(features, "excluded_genres", filters.excluded_genres, store, label, _("All genres allowed"))
-    if features.languages:
+    if features.items_by_language:
         page.multiselect(
             "languages",
-            _by_count(features.languages),
+            _by_count(features.items_by_language),
             filters.languages,
             store,
             labels["languages"],
@@ -88,8 +88,8 @@ def _show_controls(features: FilmFeatures) -> None:
             format_func=_language_label,
             help=_("“English or unknown” has the films for which no other original language is known."),
         )
-    if features.countries:
-        countries = _by_count(features.countries)
+    if features.items_by_country:
+        countries = _by_count(features.items_by_country)
         page.multiselect("countries", countries, filters.countries, store, labels["countries"], _("Any country"))
     page.popularity_slider("popularity", filters.popularity, store)
     help_text = _(

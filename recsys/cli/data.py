@@ -154,7 +154,7 @@ def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) 
                 "the search by theme": partial(themes.open_index, dataset, report),
             }
             for recommender in predictor.all_recommenders():
-                if not recommender.needs_training and not predictor.missing_models(recommender.name, name):
+                if not recommender.needs_training and not predictor.recommenders_to_train(recommender.name, name):
                     steps[recommender.name] = partial(predictor.load, recommender.name, dataset, report)
             for title, step in steps.items():
                 try:

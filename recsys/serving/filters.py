@@ -43,14 +43,14 @@ class Filters:
     countries: tuple[str, ...] = ()  # a film must be from at least one of them
 
     @property
-    def active(self) -> list[str]:
+    def active_fields(self) -> list[str]:
         """The names of the fields that differ from their defaults."""
         return [field.name for field in fields(self) if getattr(self, field.name) != field.default]
 
     @property
     def excludes_films(self) -> bool:
         """Whether `allowed_mask` can exclude a film."""
-        return bool(set(self.active) - {"hide_seen", "diversity"})
+        return bool(set(self.active_fields) - {"hide_seen", "diversity"})
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class FilmFeatures:
     genres: tuple[str, ...]  # (G,) in alphabetical order
     genre_matrix: np.ndarray  # (I, G) bool
     popularity_percentile: np.ndarray  # (I,) share of the films that are watched more often, 0 for the most watched
-    languages: Mapping[str, np.ndarray]  # code → items (n,); {} without a table of original languages
-    countries: Mapping[str, np.ndarray]  # name → items (n,); {} without film details
+    items_by_language: Mapping[str, np.ndarray]  # code → items (n,); {} without a table of original languages
+    items_by_country: Mapping[str, np.ndarray]  # name → items (n,); {} without film details
 
     @property
     def year_range(self) -> tuple[int, int]:
@@ -111,9 +111,9 @@ def allowed_mask(features: FilmFeatures, filters: Filters, history: Sequence[int
     if filters.excluded_genres:
         mask &= ~_has_genre(features, filters.excluded_genres)
     if filters.languages:
-        mask &= _has_value(features, features.languages, filters.languages)
+        mask &= _has_value(features, features.items_by_language, filters.languages)
     if filters.countries:
-        mask &= _has_value(features, features.countries, filters.countries)
+        mask &= _has_value(features, features.items_by_country, filters.countries)
     if filters.popularity != "any":
         low, high = POPULARITY_LEVELS[filters.popularity]
         mask &= (features.popularity_percentile >= low) & (features.popularity_percentile < high)

@@ -83,7 +83,7 @@ class Library:
             mask &= np.isin(self._movie_ids, tags.movie[tags.tag_index == index])
         return mask
 
-    def tags(self, n: int) -> list[str]:
+    def common_tags(self, n: int) -> list[str]:
         """Return the n tags that most films have, in alphabetical order."""
         return sorted(tag for tag, _ in self._n_films_by_tag.most_common(n))
 

@@ -144,19 +144,19 @@ def default(dataset_name: str) -> str:
 
 def _loads_soon(name: str, dataset_name: str) -> bool:
     """Return whether `load` takes a few seconds at most. Fitting the weights of a mixture takes longer."""
-    is_mixture = bool(registry.get(name).members(dataset_name))
-    return not missing_models(name, dataset_name) and (has_current_checkpoint(name, dataset_name) or not is_mixture)
+    is_fast = not registry.get(name).members(dataset_name) or has_current_checkpoint(name, dataset_name)
+    return is_fast and not recommenders_to_train(name, dataset_name)
 
 
 def training_command(name: str, dataset_name: str) -> str:
-    """Return the command that trains a recommender, or its missing members, so that `load` can load it."""
+    """Return the command that trains a recommender, or the members that it needs, so that `load` can load it."""
     protocol = serving_split(dataset_name).protocol
-    missing = missing_models(name, dataset_name) or [name]
-    return " && ".join(checkpoints.training_command(model, dataset_name, protocol) for model in missing)
+    names_to_train = recommenders_to_train(name, dataset_name) or [name]
+    return " && ".join(checkpoints.training_command(model, dataset_name, protocol) for model in names_to_train)
 
 
-def missing_models(name: str, dataset_name: str) -> list[str]:
-    """Return the names of recommenders that must be trained before `load`: the recommender itself, or its members."""
+def recommenders_to_train(name: str, dataset_name: str) -> list[str]:
+    """Return the recommenders that must be trained before `load` can load this one: its members, or itself."""
     return checkpoints.recommenders_to_train(name, dataset_name, serving_split(dataset_name))
 
 

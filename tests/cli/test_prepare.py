@@ -23,7 +23,7 @@ def test_everything_that_needs_no_training_is_fitted(toy_home, with_encoder, cap
     wanted = {
         one.name
         for one in predictor.all_recommenders()
-        if not (one.needs_training or predictor.missing_models(one.name, DATA))
+        if not (one.needs_training or predictor.recommenders_to_train(one.name, DATA))
     }
     assert wanted - ready <= {
         "content-genre",

@@ -33,7 +33,7 @@ def passing(genre_films, history=(), **settings):
 
 def test_without_filters_every_film_passes(genre_films):
     assert passing(genre_films) == [0, 1, 2, 3, 4, 5]
-    assert Filters().active == []
+    assert Filters().active_fields == []
 
 
 def test_only_filters_that_exclude_films_count_as_such():
@@ -72,12 +72,12 @@ def test_films_outside_the_table_of_languages_count_as_english(genre_films, monk
     assert passing(genre_films, languages=("en",)) == [2, 4, 5]
     assert passing(genre_films, languages=("uk",)) == []
     features = filters.film_features(genre_films)
-    assert {code: len(items) for code, items in features.languages.items()} == {"fr": 2, "ko": 1, "en": 3}
+    assert {code: len(items) for code, items in features.items_by_language.items()} == {"fr": 2, "ko": 1, "en": 3}
 
 
 def test_a_set_without_languages_or_details_has_no_such_features(genre_films):
     features = filters.film_features(genre_films)
-    assert features.languages == features.countries == {}
+    assert features.items_by_language == features.items_by_country == {}
     assert passing(genre_films, countries=("France",)) == []
 
 

@@ -93,13 +93,13 @@ def test_what_a_search_found_keeps_its_order(library):
 
 
 def test_the_tags_of_most_films_are_offered(library):
-    assert library.tags(1) == ["dark"]
-    assert library.tags(9) == ["dark", "hackers"]
+    assert library.common_tags(1) == ["dark"]
+    assert library.common_tags(9) == ["dark", "hackers"]
 
 
 def test_a_set_without_tags_ratings_or_films_can_be_browsed():
     empty = Library.from_dataset(toys.dataset([[]], n_items=0))
     assert [found(empty, order=order) for order in ORDERS] == [[]] * len(ORDERS)
-    assert empty.tags(5) == []
+    assert empty.common_tags(5) == []
     unwatched = Library.from_dataset(toys.dataset([[]], n_items=2))
     assert [found(unwatched, order=order) for order in ("most watched", "best rated", "title")] == [[0, 1]] * 3

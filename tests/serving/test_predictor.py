@@ -11,7 +11,7 @@ from recsys.serving.predictor import (
     Predictor,
     all_recommenders,
     load,
-    missing_models,
+    recommenders_to_train,
     training_command,
 )
 from tests import toys
@@ -72,7 +72,7 @@ def test_a_mixture_is_there_with_its_members_and_another_one_when_one_of_them_is
 
 def test_a_mixture_whose_networks_are_not_trained_says_how_they_are():
     dataset = toys.cycle()
-    assert missing_models("hybrid", dataset.name) == ["sasrec-softmax"]
+    assert recommenders_to_train("hybrid", dataset.name) == ["sasrec-softmax"]
     with pytest.raises(checkpoints.CheckpointError) as error:
         load("hybrid", dataset)
     assert error.value.command == training_command("hybrid", dataset.name)

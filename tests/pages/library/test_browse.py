@@ -91,7 +91,7 @@ def test_a_link_restores_section_search_and_filters(visit):
 def test_filters_of_the_library_do_not_narrow_what_is_recommended(visit):
     app = visit("library", s="1", kinds="Horror")
     app.switch_page("1_watch_next.py").run()
-    assert not app.session_state.filters.active
+    assert not app.session_state.filters.active_fields
 
 
 def test_tags_are_offered_where_there_are_some_and_any_can_be_typed(visit):
