@@ -117,11 +117,11 @@ def load(folder: Path, dataset: Dataset, splitting: Splitting = LEAVE_ONE_OUT, r
     stored_fields = meta.model_dump(by_alias=True)
     current_fields = _training_data_fields(model, dataset, splitting)
     if any(stored_fields[key] != value for key, value in current_fields.items()):
+        text = "the data of {name} changed after {variant} was trained"
+        error = CheckpointError(text, command, name=dataset_name, variant=variant)
         if reject_stale or not model.needs_training:
-            text = "the data of {name} changed after {variant} was trained, so it is not measured"
-            raise CheckpointError(text, command, name=dataset_name, variant=variant)
-        change = f"the data of {dataset_name} changed after {variant} was trained"
-        warnings.warn(f"{change}, so it fits less well; to train it again: {command}", stacklevel=3)
+            raise error
+        warnings.warn(f"{error.message}, so it fits less well; to train it again: {command}", stacklevel=3)
     versions = attach_members(model, dataset, meta.seed, splitting=splitting, reject_stale=reject_stale)
     if versions != meta.members:
         raise CheckpointError("{variant} was fitted before its members were trained again", command, variant=variant)

@@ -29,7 +29,7 @@ BATCH_TITLES = 64  # titles that are compared with all names at a time; 6 MB for
 # similarities of titles are percentages of common letters, as `rapidfuzz.fuzz.ratio` counts them
 MIN_SIMILARITY = 80  # of the titles of a candidate and the entry
 MIN_SIMILARITY_WITHOUT_YEAR = 88  # instead, if the year of the candidate or the entry is unknown
-PREFIX_SIMILARITY = 92  # set if one title begins with the other
+PREFIX_SIMILARITY = 92  # similarity of a title and a longer title that begins with it
 YEAR_BONUS = 10  # added to the similarity if both have the same year
 MIN_LIKELY_SCORE = 102  # similarity plus bonus of a likely candidate; reached by PREFIX_SIMILARITY + YEAR_BONUS
 MIN_POPULARITY_RATIO = 10  # ratings of a likely film / ratings of the second most popular film with the same title
@@ -78,7 +78,7 @@ class _Candidate(NamedTuple):
 
     film: int
     similarity: float  # in percent
-    is_prefix: bool  # whether one title begins with the other
+    is_prefix: bool  # whether the shorter title is the beginning of the longer title
 
 
 class Matcher:
@@ -147,11 +147,11 @@ class Matcher:
 
         The match is unsure if the ids belong to different films.
         """
-        by_movielens = self._film_by_movielens_id.get(entry.movie_id or 0)
-        if by_movielens is not None and entry.title and by_movielens not in self._films_titled(entry):
-            by_movielens = None  # the film with this MovieLens id has another title, so the id is of another site
-        by_imdb, by_tmdb = self._film_by_imdb_id.get(entry.imdb_id), self._film_by_tmdb_id.get(entry.tmdb_id or 0)
-        films = list(dict.fromkeys(film for film in (by_imdb, by_tmdb, by_movielens) if film is not None))
+        movielens_film = self._film_by_movielens_id.get(entry.movie_id or 0)
+        if movielens_film is not None and entry.title and movielens_film not in self._films_titled(entry):
+            movielens_film = None  # the film with this MovieLens id has another title, so the id is of another site
+        imdb_film, tmdb_film = self._film_by_imdb_id.get(entry.imdb_id), self._film_by_tmdb_id.get(entry.tmdb_id or 0)
+        films = list(dict.fromkeys(film for film in (imdb_film, tmdb_film, movielens_film) if film is not None))
         if len(films) > 1:
             return self._unsure(films, is_likely=False)
         return Match(MatchMethod.ID, tuple(films)) if films else None

@@ -47,6 +47,7 @@ def sample_lists() -> dict[str, tuple[str, tuple[str, ...]]]:
 
 
 def _parse_sample_lists(content: list[dict[str, Any]]) -> dict[str, tuple[str, tuple[str, ...]]]:
+    """Convert the content of the file to the result of `sample_lists`."""
     return {entry["name"]: (entry["description"], tuple(entry["films"])) for entry in content}
 
 

@@ -213,7 +213,10 @@ def _origin(line: Entry | Skipped) -> tuple[str, str]:
 
 
 def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFilm]:
-    """Combine pairs (film, film number) to one `WatchedFilm` per number, oldest first, films without a date before."""
+    """Combine pairs (film, film number) to one `WatchedFilm` per number, oldest first.
+
+    Films without a date come first.
+    """
     entries: dict[int, list[Entry]] = defaultdict(list)
     for film, number in films:
         entries[number] += film.entries

@@ -203,6 +203,7 @@ def _paint(shape: Shape) -> tuple[float, float]:
 
 
 def _shape_svg(shape: Shape) -> str:
+    """Return a shape as SVG, without its opacity and line width."""
     if shape.radius:
         x, y = shape.points[0]
         return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{shape.radius:.1f}"/>'

@@ -161,7 +161,7 @@ def recommenders_to_train(name: str, dataset_name: str) -> list[str]:
 
 
 def _checkpoint_version(name: str, dataset_name: str) -> str:
-    """Return the version of the checkpoint that `load` reads, "" without one."""
+    """Return the version of the checkpoint that `load` reads, "" if there is no checkpoint."""
     return checkpoints.checkpoint_version(name, dataset_name, serving_split(dataset_name))
 
 

@@ -57,6 +57,7 @@ class Key:
 
     @property
     def _is_token(self) -> bool:
+        """Whether the key is a read access token."""
         return self.text.startswith("eyJ")
 
     @property
