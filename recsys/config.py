@@ -24,17 +24,17 @@ NonNegativeInt = Annotated[int, Field(ge=0)]
 Size = Annotated[int, Field(ge=1, le=65_536)]  # limited, because memory or time is proportional to it
 OptionalSize = Annotated[int, Field(ge=0, le=65_536)]  # a Size, or 0 if there is none
 Length = Annotated[int, Field(ge=1, le=MAX_LENGTH)]  # number of items of a history
-Layers = Annotated[int, Field(ge=0, le=256)]
+Layers = Annotated[int, Field(ge=0, le=256)]  # number of layers
 Seed = Annotated[int, Field(ge=0, le=2**32 - 1)]  # the range that NumPy, torch and implicit accept
 Finite = Annotated[float, Field()]  # STRICT forbids infinity and NaN in every float
 NonNegative = Annotated[float, Field(ge=0)]
 Positive = Annotated[float, Field(gt=0)]
-Rate = Annotated[float, Field(gt=0, le=1)]
+Rate = Annotated[float, Field(gt=0, le=1)]  # such as a learning rate
 Fraction = Annotated[float, Field(ge=0, le=1)]
 DropoutRate = Annotated[float, Field(ge=0, le=0.99)]  # 1 would remove all values
 Decay = Annotated[float, Field(ge=0, le=0.999_999)]  # of a moving average; 1 would keep its first value
 
-# pydantic's error type → requirement, after "must be" in the message
+# error type of pydantic → the requirement, which follows "must be" in the message
 REQUIREMENTS = {
     "greater_than_equal": N_("at least {ge:,}"),
     "greater_than": N_("greater than {gt:,}"),

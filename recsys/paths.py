@@ -37,7 +37,7 @@ def downloads() -> Path:
 
 
 def prepared(dataset: str) -> Path:
-    """Return the folder of a parsed data set."""
+    """Return the folder of a prepared data set."""
     return home() / "data" / dataset
 
 
@@ -53,7 +53,7 @@ def details(dataset: str) -> Path:
 
 
 def wikidata() -> Path:
-    """Return the folder of Wikidata's answers. All data sets share them, because the films have IMDb ids."""
+    """Return the folder of the answers of Wikidata. All data sets share it, because films have IMDb ids."""
     return home() / "wikidata"
 
 
@@ -105,22 +105,22 @@ def film_map(root: Path, dataset: str, variant: str) -> Path:
 
 
 def results(root: Path, dataset: str, protocol: str) -> Path:
-    """Return the board of results."""
+    """Return the document of the board of results."""
     return root / "results" / dataset / f"{protocol}.json"
 
 
 def ties(root: Path, dataset: str) -> Path:
-    """Return the document about the order of films with equal timestamps."""
+    """Return the document of the experiment about ties, films that a user rated in the same second."""
     return root / "results" / "ties" / f"{dataset}.json"
 
 
 def studies(root: Path) -> Path:
-    """Return the folder of studies."""
+    """Return the folder of the results of studies."""
     return root / "results" / "studies"
 
 
 def trials(root: Path, dataset: str, protocol: str) -> Path:
-    """Return the board of the trials of studies."""
+    """Return the document of the board of trials."""
     return root / "trials" / dataset / f"{protocol}.json"
 
 
@@ -130,7 +130,7 @@ def trial_run(dataset: str, protocol: str, name: str) -> Path:
 
 
 def jobs() -> Path:
-    """Return the folder of the trainings that were started in the app. Each training has a folder in it."""
+    """Return the folder of the trainings that were started in the app. It has a folder for each training."""
     return home() / "jobs"
 
 

@@ -19,7 +19,7 @@ M_MMAP_MAX = -4  # number of blocks outside the heap, which are returned to the 
 M_ARENA_MAX = -8  # number of heaps
 
 TRAINING_TRIM_BYTES = 1 << 30
-SERVING_TRIM_BYTES = 128 << 10  # the default of glibc; setting it prevents that glibc raises it after freeing blocks
+SERVING_TRIM_BYTES = 128 << 10  # the default of glibc; when it is set, glibc does not raise it
 TOP_PAD_BYTES = 64 << 20
 
 

@@ -32,7 +32,7 @@ MAX_QUERY_CHARS = 200
 MAX_STORY_BYTES = 1 << 20  # size of a reply with plot and cast
 MAX_PLOT_CHARS = 2_000
 MAX_NAME_CHARS = 100
-MAX_CAST = 12
+MAX_CAST = 12  # actors
 MAX_FAILURES = 5  # successive failures, after which no requests are sent for FAILURE_PAUSE_SECONDS
 FAILURE_PAUSE_SECONDS = 60.0  # also the time for which pages do not wait for a slow service
 FOREVER = math.inf  # end of the pause of a rejected key
@@ -68,7 +68,7 @@ class FilmRef:
 
 
 def film_refs(catalog: Catalog, items: Sequence[int]) -> dict[int, FilmRef]:
-    """Return item → reference, for a catalogue and its items."""
+    """Return item → reference for items of a catalogue."""
     tmdb_ids = catalog.movies["tmdb_id"].iloc[list(items)].to_numpy(float, na_value=math.nan).tolist()
     films = [catalog.films[item] for item in items]
     return {
