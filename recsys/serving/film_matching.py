@@ -91,20 +91,22 @@ class Matcher:
         self._counts[: dataset.n_items] = dataset.counts
         self._n_users = dataset.n_users
         self._last_rating = _last_rating(dataset)
+        # F, the main film of a duplicate, otherwise the film
+        main_films = [dataset.main_film_by_duplicate.get(film, film) for film in range(len(self._films))]
         movies = catalog.complete.movies
-        self._film_by_imdb_id = {imdb_id: film for film, imdb_id in enumerate(movies["imdb_id"].tolist()) if imdb_id}
-        self._imdb_id_by_film = {film: imdb_id for imdb_id, film in self._film_by_imdb_id.items()}
-        self._film_by_tmdb_id = {int(tmdb_id): film for film, tmdb_id in movies["tmdb_id"].dropna().items()}
-        self._film_by_movielens_id = catalog.film_number_of if dataset.name != DATASET_WITH_OTHER_IDS else {}
+        self._imdb_ids = movies["imdb_id"].tolist()  # F, "" if unknown
+        self._film_by_imdb_id = {imdb_id: main_films[film] for film, imdb_id in enumerate(self._imdb_ids) if imdb_id}
+        self._film_by_tmdb_id = {int(tmdb_id): main_films[film] for film, tmdb_id in movies["tmdb_id"].dropna().items()}
+        movielens_ids = catalog.film_number_of if dataset.name != DATASET_WITH_OTHER_IDS else {}
+        self._film_by_movielens_id = {movie_id: main_films[film] for movie_id, film in movielens_ids.items()}
         name_table = film_names.read().by_corrected_title
         self._titles = [  # F, the list of the titles of each film
             names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
         ]
-        duplicates = dataset.main_film_by_duplicate.keys()
         names = {
             (comparable_name(spelling), film)
             for film, titles in enumerate(self._titles)
-            if film not in duplicates
+            if main_films[film] == film
             for title in titles
             for spelling in (title, *romanizations(title))
         }
@@ -145,7 +147,7 @@ class Matcher:
     def _match_by_ids(self, entry: Entry) -> Match | None:
         """Match by the ids of IMDb, TMDB and MovieLens. Returns None if no film has them.
 
-        The match is unsure if the ids belong to different films.
+        The match is unsure if the ids belong to different films. The ids of a duplicate belong to its main film.
         """
         movielens_film = self._film_by_movielens_id.get(entry.movie_id or 0)
         if movielens_film is not None and entry.title and movielens_film not in self._films_titled(entry):
@@ -201,7 +203,7 @@ class Matcher:
 
     def _has_other_imdb_id(self, entry: Entry, film: int) -> bool:
         """Return whether entry and film have different IMDb ids. A missing id is not different."""
-        return bool(entry.imdb_id) and self._imdb_id_by_film.get(film, entry.imdb_id) != entry.imdb_id
+        return bool(entry.imdb_id) and self._imdb_ids[film] not in ("", entry.imdb_id)
 
     def _unsure(self, films: Iterable[int], is_likely: bool) -> Match:
         """Return an unsure match with the most popular candidates first."""

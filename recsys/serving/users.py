@@ -111,11 +111,9 @@ def write_table(table: pd.DataFrame, path: Path) -> None:
     try:
         content = escape_table(table).to_csv(index=False).encode() if path.suffix == ".csv" else table.to_parquet()
     except ImportError as error:
-        raise RecsysError(
-            (
-                "parquet needs pyarrow, which is missing; choose a file name that ends in .csv, or run: pip install "
-                "pyarrow ({error})"
-            ),
-            error=error,
-        ) from error
+        text = (
+            "parquet needs pyarrow, which is missing; choose a file name that ends in .csv, or run: pip install "
+            "pyarrow ({error})"
+        )
+        raise RecsysError(text, error=error) from error
     storage.replace_file(path, content)

@@ -182,6 +182,17 @@ def test_of_duplicate_films_the_one_with_more_ratings_matches(data):
     assert result.films == (2,)
 
 
+def test_the_ids_of_a_duplicate_match_its_main_film(data):
+    movies = data.catalog.movies
+    again = movies.iloc[[1]].assign(movie_id=901, imdb_id="tt0000043")  # Heat (1995), with the same TMDB id
+    twice = replace(data, catalog=Catalog(movies, again))
+    assert twice.main_film_by_duplicate == {len(movies): 1}
+    main_ids = {"imdb_id": "tt0113277", "tmdb_id": 949}
+    for ids in ({"tmdb_id": 949}, {"imdb_id": "tt0000043"}, {"movie_id": 901}, main_ids):
+        result = Matcher(twice).match([Entry("f", 1, "Heat", year=1995, **ids)])[0]
+        assert (result.method, result.films) == (MatchMethod.ID, (1,)), ids
+
+
 def test_a_title_of_92_percent_similarity_needs_no_year(data):
     """One wrong letter of 13 is a similarity of 92 %, which is also the similarity of films that begin with a title."""
     movies = data.catalog.movies.assign(title=["Groundhog Day", *data.catalog.movies["title"][1:]])
