@@ -455,6 +455,7 @@ class ThemeIndex:
         films = dataset.catalog.films
         newest_first = sorted(range(dataset.n_items, len(films)), key=lambda number: -(films[number].year or 0))
         duplicates = dataset.main_film_by_duplicate
+        self._is_duplicate = np.isin(np.arange(dataset.n_items), [*duplicates])  # (I,)
         # film number → infrequent film, the newest first
         self._infrequent = {number: films[number] for number in newest_first if number not in duplicates}
 
@@ -488,11 +489,11 @@ class ThemeIndex:
     def _adjust(self, scores: np.ndarray, query: ThemeQuery, aspects: Sequence[ThemeAspect]) -> np.ndarray:
         """Return scores, (I,), multiplied by the factors for popularity and for films for children.
 
-        They are 0 for films that the query excludes.
+        They are 0 for films that the query excludes, and for duplicates.
         """
         if not query.has_audience and not any(aspect.genre in CHILDREN_GENRES | {"Animation"} for aspect in aspects):
             scores = scores * self._children_factor
-        is_allowed = query.is_for_audience & ~query.is_negated
+        is_allowed = query.is_for_audience & ~query.is_negated & ~self._is_duplicate
         if query.years:
             is_allowed &= (self._years >= query.years[0]) & (self._years <= query.years[1])
         for aspect in aspects:

@@ -64,6 +64,13 @@ def test_films_with_the_tag_come_first_and_the_more_often_it_was_given_the_earli
     assert found[0].reasons == ("time travel",)
 
 
+def test_of_duplicate_films_only_the_main_film_is_returned(themed):
+    twice = with_films(themed, titles=["Heat", "b", "Heat", "d", "e", "f"], years=[1990] * 6)
+    [duplicate] = twice.main_film_by_duplicate
+    results = items(by_words(twice).search("comedy"))
+    assert sorted([*results, duplicate]) == [0, 2, 4]
+
+
 def test_a_tag_counts_less_for_a_film_that_has_other_tags_more_often(themed):
     tags = [(0, "christmas")] * 3 + [(0, "action")] * 9 + [(1, "christmas")] * 3
     assert items(by_words(with_films(themed, tags=tags)).search("christmas")) == [1, 0]
