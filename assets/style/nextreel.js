@@ -14,7 +14,7 @@ export default function ({ data, setTriggerValue }) {
     setTimeout(() => document.querySelector(data.target)?.scrollIntoView({ behavior: "smooth", block: "nearest" }), 300)
   document.documentElement.lang = data.language
   document.querySelector("[data-testid=stSkipToContent]")?.replaceChildren(data.skip)
-  if (data.seen) document.cookie = "nextreel_tour=seen; path=/; max-age=31536000; SameSite=Lax"
+  if (data.tourClosed) document.cookie = "nextreel_tour=seen; path=/; max-age=31536000; SameSite=Lax"
   Object.assign(state, { path: location.pathname, target: data.target })
 }
 

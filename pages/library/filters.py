@@ -1,7 +1,10 @@
 """The filters of Browse and Watch together. Watch next has other filters.
 
-Session state: library_years (oldest and newest, or None) · library_genres · library_known (a popularity level) ·
-library_tags. The key of each widget begins with "in_".
+Session state:
+    library_years: Oldest and newest release year, or None.
+    library_genres, library_tags: The selected genres and tags.
+    library_known: The selected level of POPULARITY_LEVELS.
+    in_years, in_genres, in_tags, in_known: The same values in the widgets. Streamlit deletes them with the widgets.
 """
 
 from functools import partial
@@ -16,7 +19,7 @@ from recsys.serving.library import Library, LibraryQuery
 
 FILTER_DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": ()}
 DEFAULTS = {**FILTER_DEFAULTS, "browse_page": 1}  # a reset also opens the first page
-MAX_TAGS = 300  # in the menu, because a menu with thousands of tags is slow
+MAX_TAGS = 300  # tags in the menu, because a menu with thousands of tags is slow
 OPEN_KEY = "library_filters_open"  # widget key of the popover
 
 
@@ -33,14 +36,14 @@ def set_defaults() -> None:
 
 
 def query(order: str = LibraryQuery.order) -> LibraryQuery:
-    """Return the selected filters, tags and order."""
+    """Return the query with the selected filters and tags. order: One of ORDERS."""
     state = st.session_state
     selected = Filters(years=state.library_years, genres=tuple(state.library_genres), popularity=state.library_known)
     return LibraryQuery(selected, tuple(state.library_tags), order)
 
 
 def show(library: Library) -> None:
-    """Render the popover with the filters and, if a filter is active, a reset button."""
+    """Show the popover with the filters and, if a filter is active, a reset button."""
     n_active = sum(st.session_state[key] != value for key, value in FILTER_DEFAULTS.items())
     panel = page.filter_popover(OPEN_KEY, n_active)
     if panel.open:
@@ -52,7 +55,7 @@ def show(library: Library) -> None:
 
 
 def show_controls(library: Library) -> None:
-    """Render a control for each filter. A change of a control stores the values of all controls."""
+    """Show a control for each filter. A change of a control stores the values of all controls."""
     selected, on_change = query(), partial(store_filters, library)
     page.year_slider(library.features, "in_years", selected.filters.years, on_change)
     page.genre_menu(
