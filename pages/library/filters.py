@@ -82,7 +82,7 @@ def show_controls(library: Library) -> None:
 def store_filters(library: Library) -> None:
     """Store the values of the controls, and open the first page of Browse."""
     state = st.session_state
-    state.library_years = page.chosen_years(library.features, "in_years")
+    state.library_years = page.selected_years(library.features, "in_years")
     state.library_genres = tuple(state.in_genres)
     state.library_known = state.in_known
     tags = [" ".join(tag.lower().split()) for tag in state.get("in_tags", ())]  # as in the catalogue

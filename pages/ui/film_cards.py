@@ -83,7 +83,7 @@ def example_card(example: SampleList, films: Iterable[Film]) -> str:
 
 
 def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
-    """Return one of the lists of several recommenders. counts: Item → number of lists that have it."""
+    """Return the list of one of several recommenders. counts: Item → number of lists that have it."""
     rows = []
     for pick in picks:
         n = counts[pick.item]
@@ -95,11 +95,11 @@ def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
-def reordered_list(picks: Iterable[Recommendation], before: list[int]) -> str:
-    """Return a list with the ranks before a change. New films are highlighted. before: Items of the list before it."""
+def reordered_list(picks: Iterable[Recommendation], items_before: list[int]) -> str:
+    """Return a list with the ranks before a change. New films are highlighted. items_before: List before the change."""
     rows = []
     for pick in picks:
-        rank_before = before.index(pick.item) + 1 if pick.item in before else None
+        rank_before = items_before.index(pick.item) + 1 if pick.item in items_before else None
         text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(rank_before, pick.rank)}")
         css_class = "" if rank_before else " nr-shared"  # the highlight of `compared_list`, at 60% of its strength
         rows.append(f'<li class="nr-line{css_class}" style="--nr-share:0.6">{text}</li>')
@@ -112,9 +112,9 @@ def join_rows(rows: Iterable[str]) -> str:
     return f'<ol class="nr-rows">{items}</ol>'
 
 
-def film_columns(numbered: Iterable[tuple[int, Film]]) -> str:
-    """Return films in as many columns as the width allows. numbered: (position, film)."""
-    rows = (f'<li class="nr-line">{_row(number, film, escape(_details(film)))}</li>' for number, film in numbered)
+def film_columns(films: Iterable[tuple[int, Film]]) -> str:
+    """Return films in as many columns as the width allows. films: (position, film)."""
+    rows = (f'<li class="nr-line">{_row(position, film, escape(_details(film)))}</li>' for position, film in films)
     return f'<ol class="nr-list nr-past">{"".join(rows)}</ol>'
 
 

@@ -171,7 +171,7 @@ def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None,
         st.slider(_("Released between"), *features.year_range, key=key, on_change=on_change)
 
 
-def chosen_years(features: FilmFeatures, key: str) -> tuple[int, int] | None:
+def selected_years(features: FilmFeatures, key: str) -> tuple[int, int] | None:
     """Return the years of `year_slider`, or None for all years."""
     years = tuple(st.session_state.get(key, features.year_range))
     return None if years == features.year_range else years
@@ -192,18 +192,18 @@ def genre_menu(
 def multiselect(
     key: str,
     options: Sequence[str],
-    chosen: tuple[str, ...],
+    selection: tuple[str, ...],
     on_change: Callable[[], None],
     label: str,
     placeholder: str,
     **arguments: Any,
 ) -> None:
-    """Show a menu of options. Chosen options that the data set does not have stay in the menu.
+    """Show a menu of options. Selected options that the data set does not have stay in the menu.
 
     arguments: Further arguments of `st.multiselect`.
     """
-    st.session_state[key] = list(chosen)
-    options = list(dict.fromkeys([*options, *chosen]))
+    st.session_state[key] = list(selection)
+    options = list(dict.fromkeys([*options, *selection]))
     st.multiselect(label, options, select_all=False, key=key, placeholder=placeholder, on_change=on_change, **arguments)
 
 
@@ -247,7 +247,10 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
 def user_popover(
     dataset: Dataset, key: str, input_help: str, on_use: Callable[[UserHistory], None], help: str | None = None
 ) -> None:
-    """Show a popover with `user_input` and a button that calls `on_use` with the user's history."""
+    """Show a popover with `user_input` and a button that calls `on_use` with the user's history.
+
+    input_help: Help text of the input. help: Help text of the popover.
+    """
     open_key = f"{key}-open"
     panel = popover(_("Choose a person"), open_key, "tag", help)
     if panel.open:

@@ -27,7 +27,7 @@ from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 TRAIN_PAGE = "5_train.py"
 TRAIN_MENU_KEY = "train_model"  # widget key of the menu of recommenders on Train
 MAX_COMPARED = 6  # recommenders on Compare
-COMPARED = (  # the first MAX_COMPARED of these that can answer are the default selection on Compare
+COMPARED = (  # Compare selects the first MAX_COMPARED of these that `can_answer`
     "bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular", "markov", "item-knn", "user-knn",
     "content-tfidf",
 )  # fmt: skip
@@ -59,7 +59,7 @@ class State(Enum):
     UNTRAINED = "training of the recommender or of one of its members"
 
 
-NAME_MEANINGS = (  # parts of the titles of recommenders
+NAME_MEANINGS = (  # explanations of words in the titles of recommenders
     N_("**with memory**: also counts which films follow each other and which films the same people watch."),
     N_("**with details**: also uses genres, decade and popularity of the films."),
     N_("**on segments**: trained on parts of histories, short and long."),
@@ -158,8 +158,8 @@ def fit_seconds(name: str, dataset: Dataset) -> float:
     if members := cache.all_recommenders()[name].members(dataset.name):
         has_weights = predictors.has_fit(name, dataset.name)
         n_users = 0 if has_weights else min(dataset.n_users, MAX_POOL_USERS)
-        missing = [member for member in members if not predictors.is_available(member, dataset.name)]
-        return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(fit_seconds(member, dataset) for member in missing)
+        unfitted = [member for member in members if not predictors.is_available(member, dataset.name)]
+        return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(fit_seconds(member, dataset) for member in unfitted)
     million_ratings, thousand_films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     linear = SECONDS_PER_MILLION_RATINGS.get(name, DEFAULT_SECONDS_PER_MILLION_RATINGS) * million_ratings
     linear += SECONDS_PER_THOUSAND_FILMS.get(name, DEFAULT_SECONDS_PER_THOUSAND_FILMS) * thousand_films
@@ -220,7 +220,7 @@ def start(names: Iterable[str], dataset: Dataset) -> None:
 
 
 def restart(name: str, dataset: Dataset) -> None:
-    """Start the fit of a recommender again, after an error or a cancellation."""
+    """Start the fit of a recommender, even if an earlier fit failed or was cancelled."""
     tasks.remove(_task_name(name, dataset.name))
     start([name], dataset)
 

@@ -155,7 +155,10 @@ def write_url() -> None:
 
 
 def url_params() -> dict[str, str]:
-    """Return the URL parameters of the list and the settings: {"data": "ml-100k", "s": "1-260-1196", "n": "5"}."""
+    """Return the URL parameters of the list and the settings: {"data": "ml-100k", "s": "1-260-1196", "n": "5"}.
+
+    They are empty if the default data set is open, all lists are empty and all settings have their defaults.
+    """
     current = visitor().current
     if current.is_empty or not prepared.version(current.dataset):
         ids = current.pending_ids
@@ -167,7 +170,8 @@ def url_params() -> dict[str, str]:
         }
     params = {URL_NAMES[name]: text for name, text in ids.items() if text}
     params |= (WATCH_ORDER_PARAMS if current.in_watch_order else {}) | url.to_params()
-    return {"data": current.dataset} | params if params or current.dataset != DEFAULT_DATASET else {}
+    has_defaults = not params and current.dataset == DEFAULT_DATASET
+    return {} if has_defaults else {"data": current.dataset} | params
 
 
 def convert_pending(dataset: Dataset) -> None:
@@ -217,9 +221,9 @@ def set_in_watch_order(in_watch_order: bool) -> None:
     _change_current(in_watch_order=in_watch_order)
 
 
-def _set_current(new: ListState) -> None:
-    """Replace the `ListState` and remove the notices about the previous one."""
-    visitor().current, visitor().notices = new, []
+def _set_current(lists: ListState) -> None:
+    """Replace the current `ListState`, and remove the notices about the previous one."""
+    visitor().current, visitor().notices = lists, []
 
 
 def _push_undo() -> None:
@@ -339,7 +343,7 @@ def _without_marks(numbers: Collection[int]) -> dict[str, Any]:
 
 
 def _change_current(**changes: Any) -> None:
-    """Change some fields of the `ListState`. The notices stay."""
+    """Change some fields of the current `ListState`. The notices about it stay."""
     visitor().current = replace(visitor().current, **changes)
 
 
@@ -389,8 +393,8 @@ def open_dataset(name: str) -> None:
     if lists := state.by_dataset.get(name):
         _set_current(lists)
     else:
-        order, watched = current.in_watch_order, current.watched_by_key
-        _set_current(ListState(name, pending_titles=_titles(current), in_watch_order=order, watched_by_key=watched))
+        lists = ListState(name, in_watch_order=current.in_watch_order, watched_by_key=current.watched_by_key)
+        _set_current(replace(lists, pending_titles=_titles(current)))
 
 
 def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
