@@ -114,16 +114,16 @@ def show_rank_table(ranks: Mapping[str, RankPosition], film: str, file_name: str
         file_name: Name of the downloaded files, without suffix.
         mark_hits: Whether ranks in the top TOP_K have a badge.
     """
-    best_first = sorted(ranks, key=lambda title: ranks[title].log_rank_score, reverse=True)
+    sorted_titles = sorted(ranks, key=lambda title: ranks[title].log_rank_score, reverse=True)
     rank_column = _("Rank")
     rows, bar_styles = [], []
-    for title in best_first:
+    for title in sorted_titles:
         position = ranks[title]
         text = "–" if position.probability is None else format.escape_markdown(format.percent(position.probability))
         rows.append((rank_text(position, mark_hits), text))
         length = f"{position.log_rank_score:.1%}"
         bar_styles.append(f"background: linear-gradient(90deg, {BAR_COLOUR} {length}, transparent 0)")
-    titles = pd.Index([format.escape_markdown(title) for title in best_first], name=_("Recommender"))
+    titles = pd.Index([format.escape_markdown(title) for title in sorted_titles], name=_("Recommender"))
     table = pd.DataFrame(rows, titles, [rank_column, _("Probability")])
     alt = _("The rank of the film with each recommender")
     st.table(table.style.apply(lambda _column: bar_styles, subset=[rank_column]), border="horizontal", alt=alt)

@@ -97,33 +97,33 @@ def summary(ranks: dict[str, RankPosition], film: str) -> str:
     )
 
 
-def show_ask_button(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> None:
+def show_ask_button(dataset: Dataset, test: HiddenFilmTest, selected_names: list[str]) -> None:
     """Show a button that asks all other recommenders. While they are asked, show the progress and a Stop button."""
-    remaining = [
+    remaining_names = [
         name
         for name in cache.all_recommenders()
-        if name not in selected and name not in test.asked_names and recommenders.can_answer(name, dataset.name)
+        if name not in selected_names and name not in test.asked_names and recommenders.can_answer(name, dataset.name)
     ]
     if test.is_running:
         button(_("Stop"), "stop_trying", "stop", setattr, test, "is_running", False)
-        ask_in_turn(dataset, test, remaining)
-    elif remaining:
-        label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(remaining))
+        ask_in_turn(dataset, test, remaining_names)
+    elif remaining_names:
+        label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(remaining_names))
         help_text = _("All recommenders that are ready or can be prepared within seconds. Each is prepared only once.")
         button(label, "try_all", "groups", setattr, test, "is_running", True, help=help_text)
 
 
-def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) -> None:
+def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining_names: list[str]) -> None:
     """Ask the recommenders one after the other, and rerun the page at the end.
 
     If a fit takes longer than `recommenders.MAX_WAIT_SECONDS` seconds, the page shows its progress, and the function
     returns. When the fit ends, the page reruns and continues with this recommender.
     """
     bar, get_predictor = st.progress(0.0), answers.predictor_getter(dataset)
-    for n, name in enumerate(remaining):
+    for n, name in enumerate(remaining_names):
         title = cache.all_recommenders()[name].title
-        text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(remaining))
-        bar.progress(n / len(remaining), format.escape_markdown(text))
+        text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(remaining_names))
+        bar.progress(n / len(remaining_names), format.escape_markdown(text))
         with errors.show_errors():
             if predictor := get_predictor(name):
                 (test.ranks[title],) = ranks_of_hidden_films(predictor, test.question.films, (test.question.position,))
@@ -138,8 +138,10 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) ->
 
 def show_each_film_hidden(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
     """Show a heat map of the ranks of the newest films, which are hidden in turn, and a note on the small sample."""
-    newest = tuple(positions[: list_comparison.MAX_HELD_OUT])
-    ranks = answers.compute_for_ready(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
+    newest_positions = tuple(positions[: list_comparison.MAX_HELD_OUT])
+    ranks = answers.compute_for_ready(
+        dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest_positions)
+    )
     if not ranks:
         return
     text = _(
@@ -147,11 +149,11 @@ def show_each_film_hidden(dataset: Dataset, films: tuple[int, ...], names: list[
         "the colour, the closer it is to the top."
     )
     st.caption(text)
-    n = len(newest)
+    n = len(newest_positions)
     if n < len(positions):
         st.caption(ngettext("Only your latest film is hidden.", "Only your latest {n} films are hidden.", n))
-    labels = [dataset.catalog.films[films[position]].label for position in newest]
-    st.table(rank_heat_map(ranks, newest, labels), alt=_("The rank of each of your films, hidden in turn"))
+    labels = [dataset.catalog.films[films[position]].label for position in newest_positions]
+    st.table(rank_heat_map(ranks, newest_positions, labels), alt=_("The rank of each of your films, hidden in turn"))
     text = ngettext(
         "{n} film is a small sample: it counts for {points:.0f}% of the result. The Evaluation page tests hundreds "
         "of people or more. If these films come from a person in the data set, the recommenders may have been "

@@ -83,27 +83,27 @@ def clear_cache() -> None:
 def _choose_columns(events: Table) -> dict[str, str]:
     """Show menus to correct the recognised columns. Return role → column, {} if a required role has no column."""
     try:
-        recognised = own_data.assign_columns(events)
+        recognised_columns = own_data.assign_columns(events)
     except DataError:  # the visitor must choose the columns
-        recognised = {}
+        recognised_columns = {}
 
     def label(name: str) -> str:
         if name == own_data.NONE:
             return _("none")
         return name if events.has_header else _("column {n}", n=name)
 
-    columns, chosen = list(events.rows.columns), {}
+    names, columns = list(events.rows.columns), {}
     with st.container(horizontal=True, gap="small"):
         for role, title in ROLES.items():
-            can_be_none = role not in REQUIRED_ROLES or role not in recognised
-            options = [own_data.NONE, *columns] if can_be_none else columns
-            index = options.index(recognised.get(role, own_data.NONE))
+            can_be_none = role not in REQUIRED_ROLES or role not in recognised_columns
+            options = [own_data.NONE, *names] if can_be_none else names
+            index = options.index(recognised_columns.get(role, own_data.NONE))
             key = f"own_column_{role}_{events.name}"
-            chosen[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
-    if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if chosen[role] == own_data.NONE]:
+            columns[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
+    if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if columns[role] == own_data.NONE]:
         st.info(_("Choose the column for: {roles}.", roles=join_escaped(missing)), icon=":material/table_chart:")
         return {}
-    return chosen
+    return columns
 
 
 def _show_check(events: Table, checked: own_data.Checked, file_name: str) -> None:
