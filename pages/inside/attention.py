@@ -113,7 +113,7 @@ def show_attention(
     if n_films > n_shown:
         text = _("The chart shows the latest {n} of {all} films. The model reads all of them.", n=n_shown, all=n_films)
         st.caption(text)
-    charts.download_buttons(table, f"attention-{common.file_name(predictor)}", _("Attention"), index=True)
+    charts.download_buttons(table.reset_index(), f"attention-{common.file_name(predictor)}", _("Attention"))
 
 
 def show_heat_map(result: Attention, layer: int | None, head: int | None, fields: dict[str, str]) -> None:

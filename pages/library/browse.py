@@ -12,6 +12,7 @@ from pages.library import filters
 from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
+from pages.ui.url import MAX_QUERY_CHARACTERS
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, selectbox
 from recsys.data import datasets
@@ -21,7 +22,7 @@ from recsys.serving.library import DAMPING, ORDERS, Library
 
 FILMS_PER_PAGE = 24
 MAX_SEARCH_RESULTS = 240
-ORDER_TITLES = {
+ORDER_TITLES = {  # one of ORDERS → title
     "most watched": N_("Most watched"),
     "best rated": N_("Best rated"),
     "newest": N_("Newest"),
@@ -41,7 +42,7 @@ def show(dataset: Dataset) -> None:
             live="400ms",
             placeholder=film_search.placeholder(cache.title_index(dataset.name)),
             width=340,
-            max_chars=100,
+            max_chars=MAX_QUERY_CHARACTERS,
             on_change=open_first_page,
             persist_state="session",
         )
@@ -61,7 +62,7 @@ def show(dataset: Dataset) -> None:
         )
         filters.show(library)
     films = matching_films(library, text, order)
-    show_count(dataset, n_matching=len(films), n_total=len(library))
+    show_count(n_matching=len(films), n_total=len(library))
     n_pages = max(1, math.ceil(len(films) / FILMS_PER_PAGE))
     page = min(st.session_state.browse_page, n_pages)  # a change of the filters can remove pages
     show_cards(library, films[(page - 1) * FILMS_PER_PAGE : page * FILMS_PER_PAGE])
@@ -93,7 +94,7 @@ def matching_films(library: Library, text: str, order: str) -> list[int]:
     return library.search(query, [film.number for film in confident_results or results]).tolist()
 
 
-def show_count(dataset: Dataset, n_matching: int, n_total: int) -> None:
+def show_count(n_matching: int, n_total: int) -> None:
     """Show the number of matching films, and a link to the visitor's list."""
     if n_matching == n_total:
         text = ngettext("{n:,} film", "{n:,} films", n_total)

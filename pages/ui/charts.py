@@ -74,7 +74,7 @@ def show_chart(figure: go.Figure, description: str, table: pd.DataFrame, name: s
 
 def download_numbers(table: pd.DataFrame, name: str, title: str) -> None:
     """Show `download_buttons` without borders for a table."""
-    download_buttons(table, name, title, quiet=True)
+    download_buttons(table, name, title, has_border=False)
 
 
 def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Sequence[float] = (1, 3)) -> dict[str, Any]:
@@ -107,21 +107,17 @@ def _cell(value: Any, spec: str) -> str:
     return count(int(value)) if isinstance(value, Integral) else metric(float(value))
 
 
-def download_buttons(
-    table: pd.DataFrame, name: str, title: str, label: str = "", index: bool = False, quiet: bool = False
-) -> None:
-    """Show a button that downloads a table as `name`.csv and, for a small table, one for `name`.png.
+def download_buttons(table: pd.DataFrame, name: str, title: str, label: str = "", has_border: bool = True) -> None:
+    """Show a button that downloads a table as `name`.csv and, for a small table, a button for `name`.png.
 
     Args:
-        table: The table.
+        table: The table. The files do not contain its index.
         name: Name of the files, without suffix.
         title: Title of the picture.
-        label: Label of the CSV button.
-        index: Whether the index is a column of the files.
-        quiet: Whether the buttons have no border.
+        label: Label of the CSV button, "" for "Download as CSV".
+        has_border: Whether the buttons have a border.
     """
-    kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
-    table = table.reset_index() if index else table
+    kind: Literal["tertiary", "secondary"] = "secondary" if has_border else "tertiary"
     with st.container(horizontal=True, gap="xsmall", width="content"):
         file_button(
             label or _("Download as CSV"), as_csv(translate_headings(table)), f"{name}.csv", f"csv-{name}", kind

@@ -80,7 +80,7 @@ def film_facts(details: FilmDetails) -> list[tuple[str, str]]:
 
 
 def extra_digits(explanation: Explanation) -> int:
-    """Return how many more digits the percentages need, so that removing the strongest film visibly changes them.
+    """Return the number of extra digits with which a percentage visibly changes if the strongest film is removed.
 
     It is 0 if there are no probabilities, or if even MAX_EXTRA_DIGITS do not show a difference.
     """

@@ -23,9 +23,9 @@ from recsys.serving.history import MAX_ID_DIGITS
 from recsys.serving.library import ORDERS
 
 SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
-MAX_VALUES = 30  # values of one parameter. Further values are ignored
+MAX_VALUES = 30  # values of one parameter; further values are ignored
 MAX_LABEL_CHARACTERS = 40  # longer genres and tags are cut
-MAX_QUERY_CHARACTERS = 100  # of the text in a search box
+MAX_QUERY_CHARACTERS = 100  # characters in the search box of Library
 RATING = rf"(\d{{1,{MAX_ID_DIGITS}}})\.([0-4]\.5|[1-5])"  # movie id, dot, stars: "79132.5" or "79132.3.5"
 MAX_RATINGS = 1000
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,{MAX_RATINGS - 1}}}")
