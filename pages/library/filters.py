@@ -38,8 +38,8 @@ def set_defaults() -> None:
 def query(order: str = LibraryQuery.order) -> LibraryQuery:
     """Return the query with the selected filters and tags. order: One of ORDERS."""
     state = st.session_state
-    selected = Filters(years=state.library_years, genres=tuple(state.library_genres), popularity=state.library_known)
-    return LibraryQuery(selected, tuple(state.library_tags), order)
+    filters = Filters(years=state.library_years, genres=tuple(state.library_genres), popularity=state.library_known)
+    return LibraryQuery(filters, tuple(state.library_tags), order)
 
 
 def show(library: Library) -> None:
@@ -56,17 +56,17 @@ def show(library: Library) -> None:
 
 def show_controls(library: Library) -> None:
     """Show a control for each filter. A change of a control stores the values of all controls."""
-    selected, on_change = query(), partial(store_filters, library)
-    page.year_slider(library.features, "in_years", selected.filters.years, on_change)
+    current, on_change = query(), partial(store_filters, library)
+    page.year_slider(library.features, "in_years", current.filters.years, on_change)
     page.genre_menu(
-        library.features, "in_genres", selected.filters.genres, on_change, _("Only these genres"), _("Any genre")
+        library.features, "in_genres", current.filters.genres, on_change, _("Only these genres"), _("Any genre")
     )
-    page.popularity_slider("in_known", selected.filters.popularity, on_change)
+    page.popularity_slider("in_known", current.filters.popularity, on_change)
     if n_tags := len(library.dataset.catalog.tags.texts):
         page.multiselect(
             "in_tags",
-            sorted({*library.tags(MAX_TAGS), *selected.tags}),
-            selected.tags,
+            sorted({*library.tags(MAX_TAGS), *current.tags}),
+            current.tags,
             on_change,
             _("Tagged"),
             _("Any tag"),

@@ -40,7 +40,7 @@ def show_error(error: RecsysError) -> None:
 
 
 def show_flash(key: str) -> None:
-    """Show the error of the last click on a widget, and delete it. key: Widget key."""
+    """Show the error of the last use of a widget once. key: Widget key."""
     if error := visitor().flash.pop(key, None):
         show_error(error)
 

@@ -87,7 +87,7 @@ class VisitorState:
     ratings: dict[str, float] = field(default_factory=dict)  # `session.film_key` → stars
     url_ratings: str = ""  # the ratings in the URL that the app last read or wrote
     notices: list[Message] = field(default_factory=list)  # about the current list; a change of the list removes them
-    flash: dict[str, RecsysError] = field(default_factory=dict)  # widget key → error of the last click, shown once
+    flash: dict[str, RecsysError] = field(default_factory=dict)  # widget key → error of the last use of the widget
     tasks: list[DatasetTask] = field(default_factory=list)  # tasks whose status this visitor sees
 
 
