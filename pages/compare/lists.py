@@ -48,7 +48,7 @@ def show_headings(names: list[str]) -> dict[str, DeltaGenerator]:
 
 
 def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
-    """Show the films that are in all lists, a table with the overlap of each two lists, and the films in one list."""
+    """Show the films in all lists, the number of common films of each pair of lists, and the films in a single list."""
     st.header(_("How much the lists agree"))
     catalog_films = dataset.catalog.films
     by_title = items_by_title(lists)

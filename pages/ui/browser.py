@@ -56,7 +56,7 @@ def on_enter(box: str, action: Callable[[str], None]) -> None:
 
 
 def focus_on(*keys: str) -> None:
-    """Request the focus after this run for the first enabled widget of these keys or, without one, the page content."""
+    """Request the focus after this run for the first enabled widget of these keys. If there is none, for the page."""
     n_requests, _keys = st.session_state.get("focus", (0, ()))
     st.session_state.focus = (n_requests + 1, keys)
 

@@ -109,24 +109,23 @@ def rank_text(position: RankPosition, model_title: str, n_extra_digits: int = 0)
 
 def reason(explanation: Explanation, titles: Sequence[str], model_title: str) -> str:
     """Return sentences about the films that raise or lower the recommended film. titles: By film number."""
-    raising = [titles[influence.item] for influence in explanation.lifted_by]
-    lowering = [titles[influence.item] for influence in explanation.lowered_by]
+    raising_titles = [titles[influence.item] for influence in explanation.lifted_by]
+    lowering_titles = [titles[influence.item] for influence in explanation.lowered_by]
     if not explanation.influences:
         return _("Your list is empty. {model} recommends this film to everyone with an empty list.", model=model_title)
-    if not raising and not lowering:
+    if not raising_titles and not lowering_titles:
         return _("No single film of yours makes a difference.")
-    if not raising and len(lowering) > 1:
-        return _("Your films count against it, {one} most of all.", one=lowering[0])
+    if not raising_titles and len(lowering_titles) > 1:
+        return _("Your films count against it, {one} most of all.", one=lowering_titles[0])
     sentences = []
-    if len(raising) == 1:
-        sentences.append(_("Mostly because you watched {one}.", one=raising[0]))
-    elif raising:
-        text = _(
-            "Mostly because you watched {one}, and partly because you watched {two}.", one=raising[0], two=raising[1]
-        )
+    if len(raising_titles) == 1:
+        sentences.append(_("Mostly because you watched {one}.", one=raising_titles[0]))
+    elif raising_titles:
+        strongest, second = raising_titles[:2]
+        text = _("Mostly because you watched {one}, and partly because you watched {two}.", one=strongest, two=second)
         sentences.append(text)
-    if lowering:
-        sentences.append(_("{one} counts against it.", one=lowering[0]))
+    if lowering_titles:
+        sentences.append(_("{one} counts against it.", one=lowering_titles[0]))
     return " ".join(sentences)
 
 

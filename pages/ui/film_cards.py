@@ -83,7 +83,7 @@ def example_card(example: SampleList, films: Iterable[Film]) -> str:
 
 
 def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
-    """Return the list of one of several recommenders. counts: Item → number of lists that have it."""
+    """Return one of several lists, with the number of lists that have each film. counts: Item → this number."""
     rows = []
     for pick in picks:
         n = counts[pick.item]

@@ -50,9 +50,9 @@ POOL_SECONDS_PER_USER = 0.0033  # for each of these users
 
 
 class State(Enum):
-    """Whether a recommender can answer for a data set. The values say what it needs before."""
+    """How much preparation a recommender needs before it can answer for a data set."""
 
-    READY = "nothing, because it is trained or fitted"
+    READY = "none, because it is trained or fitted"
     QUICK = "a fit of seconds, which starts automatically"
     NEEDS_CLICK = "a fit of less than a minute, which the visitor starts"
     TOO_SLOW = "a fit by a command, because the fit takes too long for the app"

@@ -297,7 +297,7 @@ def remove_film(number: int) -> None:
 
 
 def move_film(number: int, by: int) -> None:
-    """Swap a film with the film `by` positions later, if there is one."""
+    """Swap a film with the film `by` positions later, if both positions exist. `by` can be negative."""
     numbers = list(visitor().current.films)
     if number not in numbers:
         return

@@ -177,7 +177,10 @@ def evaluation_datasets() -> list[str]:
 
 
 def default_evaluation_dataset() -> str:
-    """Return the data set that was open when Evaluation was last shown, or the first listed one if it is not listed."""
+    """Return the data set that was open when Evaluation was last shown.
+
+    If `evaluation_datasets` does not have it, return the first of these data sets.
+    """
     names = evaluation_datasets()
     last_open = st.session_state.get("results_for", visitor().current.dataset)  # Evaluation writes it
     return names[0] if names and last_open not in names else last_open

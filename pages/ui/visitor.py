@@ -25,7 +25,7 @@ LISTS = ("films", *MARKS, FILTER_LIST)
 
 @dataclass(frozen=True)
 class ListState:
-    """A data set and the visitor's lists in it. A film has one of MARKS at most."""
+    """A data set and the visitor's lists in it. A film has at most one of MARKS."""
 
     dataset: str = DEFAULT_DATASET
     films: tuple[int, ...] = ()  # film numbers, oldest first
