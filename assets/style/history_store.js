@@ -16,7 +16,7 @@ export default function ({ data, setStateValue, setTriggerValue }) {
       if (data.request === "load") setTriggerValue("loaded", localStorage.getItem(KEY) ?? "")
     } catch { setTriggerValue("refused", true) }
   }
-  if (!data.sendsSummary) return
+  if (data.lastSummary === undefined) return // this instance only saves
   let summary = ""
   try { summary = localStorage.getItem(SUMMARY_KEY) ?? "" } catch {}
   if (summary !== data.lastSummary) setStateValue("summary", summary)
