@@ -16,7 +16,7 @@ from recsys.data.dataset import Dataset
 @st.fragment
 @errors.show_errors()
 def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render the tabs. Only the content of the open tab is computed.
+    """Show the tabs. Only the content of the open tab is computed.
 
     Args:
         dataset: The open data set.
@@ -38,7 +38,7 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
         state.compare_section = sections[state.compare_tab]
 
     section = state.setdefault("compare_section", next(iter(COMPARE_TABS)))
-    # Streamlit stores the title, in the language of the last run, and forgets it when the visitor opens another page.
+    # Streamlit stores the title in the language of the last run, and deletes it when the visitor opens another page.
     state.compare_tab = _(COMPARE_TABS[section])
     tabs = st.tabs(list(sections), on_change=choose, key="compare_tab")
     session.write_url()  # main.py does not run again when a tab is chosen

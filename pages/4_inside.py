@@ -8,7 +8,7 @@ from pages.ui import errors, page, session
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _
 from pages.ui.url import INSIDE_SECTIONS
-from pages.ui.widgets import segmented_control, translated
+from pages.ui.widgets import segmented_control, translate
 from recsys.data.dataset import Dataset
 from recsys.serving import substitutes
 
@@ -48,7 +48,7 @@ with errors.show_errors():
                     substitute=substitute,
                 )
                 st.caption(escape_markdown(text))
-        sections = translated(INSIDE_SECTIONS)
+        sections = translate(INSIDE_SECTIONS)
         section = segmented_control(_("Section"), sections, "inside_section", label_visibility="collapsed")
         items = substitutes.replace_infrequent(dataset, np.array(films))
         show_section(section, dataset, tuple(items.tolist()))

@@ -6,7 +6,7 @@ from pages.library import browse, filters, statistics, together
 from pages.ui import browser, errors, page, session
 from pages.ui.i18n import _
 from pages.ui.url import LIBRARY_SECTIONS
-from pages.ui.widgets import segmented_control, translated
+from pages.ui.widgets import segmented_control, translate
 from recsys.data.dataset import Dataset
 
 SHOW_SECTION = {"browse": browse.show, "statistics": statistics.show, "together": together.show}
@@ -15,9 +15,9 @@ SHOW_SECTION = {"browse": browse.show, "statistics": statistics.show, "together"
 @st.fragment
 @errors.show_errors()
 def show_section(dataset: Dataset) -> None:
-    """Render the menu of sections and the selected section."""
+    """Show the menu of sections and the selected section."""
     filters.set_defaults()
-    titles = translated(LIBRARY_SECTIONS)
+    titles = translate(LIBRARY_SECTIONS)
     section = segmented_control(_("Section"), titles, "library_section", label_visibility="collapsed")
     SHOW_SECTION[section](dataset)
     browser.place_focus()

@@ -1,11 +1,11 @@
-// The watch history in the local storage of the browser, see pages/watch/saved_history.py. Runs whenever `data` changes.
+// The watch history in the local storage of the browser, see pages/watch/saved_history.py. The function runs again whenever `data` changes.
 
 const KEY = "nextreel_history", SUMMARY_KEY = "nextreel_history_about"
 export default function ({ data, setStateValue, setTriggerValue }) {
   // number of the last handled request of each instance, because this function runs repeatedly
-  const done = window.nextreelStore ??= {}
-  if (data.number && data.number !== done[data.name]) {
-    done[data.name] = data.number
+  const lastNumbers = window.nextreelStore ??= {}
+  if (data.number && data.number !== lastNumbers[data.name]) {
+    lastNumbers[data.name] = data.number
     try {
       if (data.request === "keep") {
         localStorage.setItem(KEY, data.text)
@@ -16,8 +16,8 @@ export default function ({ data, setStateValue, setTriggerValue }) {
       if (data.request === "load") setTriggerValue("loaded", localStorage.getItem(KEY) ?? "")
     } catch { setTriggerValue("refused", true) }
   }
-  if (!data.reports) return
+  if (data.lastSummary === undefined) return // this instance only saves
   let summary = ""
   try { summary = localStorage.getItem(SUMMARY_KEY) ?? "" } catch {}
-  if (summary !== data.reported) setStateValue("summary", summary)
+  if (summary !== data.lastSummary) setStateValue("summary", summary)
 }

@@ -1,4 +1,4 @@
-// Features that need JavaScript, see pages/ui/browser.py. Runs again whenever `data` changes.
+// Features that need JavaScript, see pages/ui/browser.py. The default function runs again whenever `data` changes.
 
 // Streamlit gives screen readers the Markdown of a label: "*More about Brazil \(1985\)*", "Film :small[of this set]".
 const MARKDOWN = '[aria-label*="\\\\"], [aria-label*=":small["], [aria-label*=":gray["], [aria-label^="*"]'
@@ -10,11 +10,11 @@ export default function ({ data, setTriggerValue }) {
   if (data.task === "focus") return focusWidget(data)
   const state = (window.nextreel ??= observe())
   if (state.path !== location.pathname) closeNavigation()
-  if (data.target && state.target !== data.target && innerWidth < 768) // a phone: most elements of the tour are below the window
+  if (data.target && state.target !== data.target && innerWidth < 768) // on a phone, most elements of the tour are below the window
     setTimeout(() => document.querySelector(data.target)?.scrollIntoView({ behavior: "smooth", block: "nearest" }), 300)
   document.documentElement.lang = data.language
   document.querySelector("[data-testid=stSkipToContent]")?.replaceChildren(data.skip)
-  if (data.seen) document.cookie = "nextreel_tour=seen; path=/; max-age=31536000; SameSite=Lax"
+  if (data.tourClosed) document.cookie = "nextreel_tour=seen; path=/; max-age=31536000; SameSite=Lax"
   Object.assign(state, { path: location.pathname, target: data.target })
 }
 
@@ -32,25 +32,25 @@ function reportEnter(box, setTriggerValue) {
 function focusWidget({ number, keys }) {
   if (number === (window.nextreelFocus ?? 0)) return
   window.nextreelFocus = number
-  const clicked = document.activeElement // keeps the focus until the widget exists
-  let tries = 60 // of 50 ms: the widget may not exist yet, or be replaced and lose the focus
+  const previous = document.activeElement // keeps the focus until the widget exists
+  let attemptsLeft = 60 // every 50 ms, because the widget may not exist yet, or may be replaced and lose the focus
   const attempt = () => {
     if (number !== window.nextreelFocus) return
-    if ([document.body, clicked].includes(document.activeElement)) keys.some((key) => focusIn(`st-key-${key}`))
-    if (--tries > 0) setTimeout(attempt, 50)
+    if ([document.body, previous].includes(document.activeElement)) keys.some((key) => focusIn(`st-key-${key}`))
+    if (--attemptsLeft > 0) setTimeout(attempt, 50)
     else if (document.activeElement === document.body) focusContent()
   }
   setTimeout(attempt)
 }
 
 function focusIn(name) { // focus the first enabled input of a class, or else its first enabled button
-  const find = (kind) => document.querySelector(`.${CSS.escape(name)} ${kind}:not(:disabled)`)
-  const target = find("input") ?? find("button")
+  const findEnabled = (tag) => document.querySelector(`.${CSS.escape(name)} ${tag}:not(:disabled)`)
+  const target = findEnabled("input") ?? findEnabled("button")
   target?.focus({ preventScroll: true })
   return target
 }
 
-function closeNavigation() { // on a phone it covers the page, and would stay open after a page was chosen
+function closeNavigation() { // on a phone, it covers the page and would stay open after a click on a page
   document.querySelector("[data-testid=stSidebarCollapseButton] button")?.click()
   setTimeout(() => document.activeElement.matches("body, [data-testid=stSidebar] *") && focusContent(), 400)
 }
@@ -83,5 +83,5 @@ function observe() {
   }
   new MutationObserver(update).observe(document.body, { childList: true, subtree: true })
   update()
-  return { path: new URL(performance.getEntriesByType("navigation")[0].name).pathname } // a visitor may have left this page
+  return { path: new URL(performance.getEntriesByType("navigation")[0].name).pathname } // the path of the first page; the visitor may have opened another page since
 }

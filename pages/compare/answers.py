@@ -1,6 +1,8 @@
-"""The choice of recommenders on Compare, their predictors, and tables of their answers.
+"""The selection of recommenders on Compare, their predictors, and tables of ranks that several tabs show.
 
-Session state: compared (names of the recommenders) · how_many_each (films in each list).
+A predictor is a recommender that is loaded for a data set.
+
+Session state: compared (names of the recommenders) · how_many_each (number of films in each list).
 """
 
 import time
@@ -22,11 +24,12 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition
 
 Value = TypeVar("Value")
-MAX_ALPHA = 140  # opacity of the strongest shade of a cell; 255 is opaque
+MAX_ALPHA = 140  # opacity of the strongest shade of a cell, 0 … 255
+BAR_COLOUR = f"{ACCENT}55"  # #rrggbbaa, opacity 1/3
 
 
 def select_recommenders(dataset: Dataset) -> tuple[list[str], int]:
-    """Render the controls. Return the names of the recommenders and the number of films in each list."""
+    """Show the controls. Return the names of the recommenders and the number of films in each list."""
     labels = recommenders.menu_labels(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         recommenders.preserve_widget_value("compared")
@@ -53,13 +56,17 @@ def select_recommenders(dataset: Dataset) -> tuple[list[str], int]:
 
 
 def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor | None]:
-    """Start the missing fits of recommenders in the background, in parallel.
-
-    Returns:
-        A function: name of a recommender → its predictor. If the recommender is not ready, the function shows why and
-        returns None. All calls together wait at most `recommenders.MAX_WAIT_SECONDS` seconds.
-    """
+    """Start the missing fits of recommenders in the background, in parallel. Return a `predictor_getter`."""
     recommenders.start([name for name in names if recommenders.can_answer(name, dataset.name)], dataset)
+    return predictor_getter(dataset)
+
+
+def predictor_getter(dataset: Dataset) -> Callable[[str], Predictor | None]:
+    """Return a function of a recommender's name that returns the predictor for the visitor's list.
+
+    If the recommender is not ready, the function shows why and returns None. All calls of the function together wait
+    at most `recommenders.MAX_WAIT_SECONDS` seconds for running fits.
+    """
     deadline = time.monotonic() + recommenders.MAX_WAIT_SECONDS
 
     def get_predictor(name: str) -> Predictor | None:
@@ -72,7 +79,8 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
 def compute_for_ready(dataset: Dataset, names: list[str], compute: Callable[[Predictor], Value]) -> dict[str, Value]:
     """Return title of a recommender → value of `compute` for its predictor, for the recommenders that are ready.
 
-    The page shows the progress of running fits. A caption lists the recommenders that need training or too long a fit.
+    The page shows the progress of running fits. A caption names the recommenders that are untrained or whose fit takes
+    too long.
     """
     get_predictor = start_fits(dataset, names)
     values, unavailable = {}, []
@@ -93,25 +101,29 @@ def compute_for_ready(dataset: Dataset, names: list[str], compute: Callable[[Pre
 
 
 def bold_list(titles: list[str]) -> str:
-    """Return a Markdown list: "**A**, **B** and **C**". Titles are bold, because some contain a comma."""
+    """Return "**A**, **B** and **C**". Titles are bold, because some contain a comma."""
     return join_names([f"**{format.escape_markdown(title)}**" for title in titles])
 
 
 def show_rank_table(ranks: Mapping[str, RankPosition], film: str, file_name: str, mark_hits: bool = False) -> None:
     """Show the rank of a film with each recommender, best first. A full bar behind a rank means rank 1.
 
-    ranks: By title of the recommender. mark_hits: Whether ranks in the top TOP_K have a badge.
+    Args:
+        ranks: Title of a recommender → rank.
+        film: Title of the film.
+        file_name: Name of the downloaded files, without suffix.
+        mark_hits: Whether ranks in the top TOP_K have a badge.
     """
-    best_first = sorted(ranks, key=lambda title: ranks[title].log_rank_score, reverse=True)
+    sorted_titles = sorted(ranks, key=lambda title: ranks[title].log_rank_score, reverse=True)
     rank_column = _("Rank")
     rows, bar_styles = [], []
-    for title in best_first:
+    for title in sorted_titles:
         position = ranks[title]
         text = "–" if position.probability is None else format.escape_markdown(format.percent(position.probability))
         rows.append((rank_text(position, mark_hits), text))
         length = f"{position.log_rank_score:.1%}"
-        bar_styles.append(f"background: linear-gradient(90deg, {ACCENT}55 {length}, transparent 0)")
-    titles = pd.Index([format.escape_markdown(title) for title in best_first], name=_("Recommender"))
+        bar_styles.append(f"background: linear-gradient(90deg, {BAR_COLOUR} {length}, transparent 0)")
+    titles = pd.Index([format.escape_markdown(title) for title in sorted_titles], name=_("Recommender"))
     table = pd.DataFrame(rows, titles, [rank_column, _("Probability")])
     alt = _("The rank of the film with each recommender")
     st.table(table.style.apply(lambda _column: bar_styles, subset=[rank_column]), border="horizontal", alt=alt)
@@ -130,7 +142,7 @@ def rank_text(position: RankPosition, mark_hits: bool) -> str:
 
 
 def shade(table: pd.DataFrame, strengths: pd.DataFrame) -> Styler:
-    """Return a table with shaded cells. strengths: From 0 (no shade) to 1 (strongest shade), or NaN (no shade)."""
+    """Return a table with shaded cells. strengths: From 0 (no shade) to 1 (strongest shade). NaN: no shade."""
 
     def cell_style(strength: float) -> str:
         return "" if pd.isna(strength) else f"background-color: {ACCENT}{round(MAX_ALPHA * strength):02x}"

@@ -1,4 +1,4 @@
-"""The tab of Compare with a blend: a mixture of two recommenders, whose weights the visitor chooses."""
+"""The tab of Compare with a mixture of two recommenders, whose weights the visitor chooses."""
 
 import pandas as pd
 import streamlit as st
@@ -13,7 +13,7 @@ from recsys.serving.recommend import Recommendation, Request, recommend
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render the menus of the two recommenders, a slider for their weights, and the list of the blend."""
+    """Show the menus of the two recommenders, a slider for their weights, and the list of the mixture."""
     text = _(
         "The mixture adds the log-probabilities of two recommenders, with your weights. A recommender without "
         "probabilities uses its scores, brought to the same scale. “Hybrid” mixes three recommenders in this "
@@ -34,18 +34,18 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     get_predictor = answers.start_fits(dataset, [first_name, second_name])
     left, right = get_predictor(first_name), get_predictor(second_name)
     if left is None or right is None:
-        return  # `get_predictor` shows the progress of the fit
+        return  # `get_predictor` has shown why
     label = _("Weight of {model}", model=format.escape_markdown(cache.recommender_title(right)))
     weight = st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
     request = Request(films, k, ratings=session.ratings(dataset))
     lists = {cache.recommender_title(predictor): recommend(predictor, request) for predictor in (left, right)}
-    show_blend(recommend(mixture_of_two(left, right, weight), request), lists)
+    show_picks(recommend(mixture_of_two(left, right, weight), request), lists)
 
 
-def show_blend(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:
-    """Show the films of the blend, each with its rank in the lists of both recommenders.
+def show_picks(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:
+    """Show the films of the mixture, each with its rank in the lists of both recommenders.
 
-    lists: Title of a recommender → its list.
+    picks: List of the mixture. lists: Title of a recommender → its list.
     """
     ranks_by_title = {title: {entry.item: entry.rank for entry in entries} for title, entries in lists.items()}
     html_rows, csv_rows = [], []

@@ -1,6 +1,6 @@
 """The tab of Compare with the rank of a film with each of the compared recommenders.
 
-Session state: rank_film (fingerprint of the data set, item and label of the last film that the visitor searched for).
+Session state: rank_film (fingerprint of the data set, item and label of the last film that the visitor selected).
 """
 
 import streamlit as st
@@ -16,7 +16,7 @@ from recsys.serving.search.search import SearchResult
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
-    """Render a search box and the ranks of the selected film. The default is the most popular film not in the list."""
+    """Show a search box and the ranks of the selected film. The default is the most popular unwatched film."""
     film_search.search_box(
         dataset.name,
         label=_("Which film?"),
@@ -55,7 +55,7 @@ def select_film(dataset: Dataset, film: SearchResult) -> None:
 
 
 def find_selected_item(dataset: Dataset) -> int | None:
-    """Return the selected item, or None.
+    """Return the selected item, or None if no item of this data set is selected.
 
     A film that was selected in another data set is looked up by its label. If it is not an item of this data set, a
     caption shows why.
@@ -80,7 +80,7 @@ def find_selected_item(dataset: Dataset) -> int | None:
 
 
 def show_film(dataset: Dataset, films: tuple[int, ...], names: list[str], item: int) -> None:
-    """Show the rank of a film with each recommender. If the film is watched, all watched films are ranked too."""
+    """Show the rank of a film with each recommender. Watched films are ranked only if the film is watched."""
     label, is_watched = dataset.catalog.films[item].label, item in films
     st.markdown(f"**{format.escape_markdown(label)}**")
     if is_watched:

@@ -1,10 +1,10 @@
 """The tab of Compare that hides one of the visitor's films, and shows which recommenders would have predicted it.
 
-Session state: hidden_film_test (a HiddenFilmTest).
+Session state: hidden_film_test (a `HiddenFilmTest`).
 """
 
-import time
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,7 +12,7 @@ import streamlit as st
 from pandas.io.formats.style import Styler
 
 from pages.compare import answers
-from pages.ui import cache, charts, errors, format, page, recommenders, session
+from pages.ui import cache, charts, errors, format, page, recommenders
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, count, ngettext
 from pages.ui.visitor import visitor
@@ -21,22 +21,31 @@ from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition
 
-MAX_TITLES = 4  # a sentence names at most this number of recommenders
+MAX_TITLES = 4  # recommenders that a sentence names
+
+
+class Question(NamedTuple):
+    """A film that is hidden from the visitor's list. The ranks of this film are valid for an equal question."""
+
+    fingerprint: str  # of the data set
+    films: tuple[int, ...]  # the visitor's list
+    in_watch_order: bool  # whether the list is a history, and not favourites in no order
+    position: int  # of the hidden film in the list
 
 
 @dataclass
 class HiddenFilmTest:
     """The ranks of a hidden film with recommenders that are not selected on the page."""
 
-    question: tuple[str, tuple[int, ...], bool, int]  # data fingerprint, films, whether they are a history, position
+    question: Question
     ranks: dict[str, RankPosition] = field(default_factory=dict)  # English title of a recommender → rank
-    asked: list[str] = field(default_factory=list)  # names of the asked recommenders, including those with an error
+    asked_names: list[str] = field(default_factory=list)  # recommenders with a rank or an error
     is_running: bool = False  # whether each run of the page asks further recommenders
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
-    """Render the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
-    # newest first, without infrequent films and without the first film, which has no film before it
+    """Show the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
+    # the newest first; without infrequent films, and without the oldest film, which has no film before it
     positions = list_comparison.last_positions(films, dataset.n_items, n=len(films))
     if not positions:
         text = _("Add a second film. To hide a film, there must be another film before it.")
@@ -46,7 +55,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     position = selectbox(_("Hide this film"), labels, f"hide-among-{len(films)}-{films[-1]}", width=420)
     page.show_titles(dataset, films[:position], _("Input"))
     st.caption(_("Each recommender gets only the films before the hidden film in your list."))
-    question = (dataset.fingerprint, films, visitor().current.in_watch_order, position)
+    question = Question(dataset.fingerprint, films, visitor().current.in_watch_order, position)
     test = st.session_state.get("hidden_film_test")
     if test is None or test.question != question:
         test = st.session_state.hidden_film_test = HiddenFilmTest(question)
@@ -65,15 +74,15 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
 
 
 def summary(ranks: dict[str, RankPosition], film: str) -> str:
-    """Return Markdown with the recommenders that have a film in the top TOP_K, or their number if above MAX_TITLES."""
-    hits = [title for title, rank in ranks.items() if list_comparison.is_hit(rank)]
+    """Return Markdown with the recommenders that rank a film in the top TOP_K, or their number if above MAX_TITLES."""
+    titles = [title for title, rank in ranks.items() if list_comparison.is_hit(rank)]
     label, k = format.escape_markdown(film), list_comparison.TOP_K
-    if not hits:
+    if not titles:
         return _("None of these would have shown you {film} in the top {k}.", film=label, k=k)
-    if len(hits) > MAX_TITLES:
+    if len(titles) > MAX_TITLES:
         return _(
             "**{n} of {total}** recommenders would have shown you {film} in the top {k}.",
-            n=len(hits),
+            n=len(titles),
             total=len(ranks),
             film=label,
             k=k,
@@ -81,60 +90,58 @@ def summary(ranks: dict[str, RankPosition], film: str) -> str:
     return ngettext(
         "{models} would have shown you {film} in the top {k}.",
         "{models} would have shown you {film} in the top {k}.",
-        len(hits),
-        models=answers.bold_list(hits),
+        len(titles),
+        models=answers.bold_list(titles),
         film=label,
         k=k,
     )
 
 
-def show_ask_button(dataset: Dataset, test: HiddenFilmTest, selected: list[str]) -> None:
-    """Render a button that asks all other recommenders. While they are asked, show the progress and a Stop button."""
-    remaining = [
+def show_ask_button(dataset: Dataset, test: HiddenFilmTest, selected_names: list[str]) -> None:
+    """Show a button that asks all other recommenders. While they are asked, show the progress and a Stop button."""
+    remaining_names = [
         name
         for name in cache.all_recommenders()
-        if name not in selected and name not in test.asked and recommenders.can_answer(name, dataset.name)
+        if name not in selected_names and name not in test.asked_names and recommenders.can_answer(name, dataset.name)
     ]
     if test.is_running:
         button(_("Stop"), "stop_trying", "stop", setattr, test, "is_running", False)
-        ask_in_turn(dataset, test, remaining)
-    elif remaining:
-        label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(remaining))
+        ask_in_turn(dataset, test, remaining_names)
+    elif remaining_names:
+        label = ngettext("Ask {n} more recommender", "Ask {n} more recommenders", len(remaining_names))
         help_text = _("All recommenders that are ready or can be prepared within seconds. Each is prepared only once.")
         button(label, "try_all", "groups", setattr, test, "is_running", True, help=help_text)
 
 
-def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining: list[str]) -> None:
+def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining_names: list[str]) -> None:
     """Ask the recommenders one after the other, and rerun the page at the end.
 
-    If a fit is still running after `recommenders.MAX_WAIT_SECONDS` seconds, the page shows its progress, and this
-    run ends. When the fit ends, the page reruns and continues with this recommender.
+    If a fit takes longer than `recommenders.MAX_WAIT_SECONDS` seconds, the page shows its progress, and the function
+    returns. When the fit ends, the page reruns and continues with this recommender.
     """
-    _fingerprint, films, _in_watch_order, position = test.question
-    bar = st.progress(0.0)
-    deadline = time.monotonic() + recommenders.MAX_WAIT_SECONDS
-    for n, name in enumerate(remaining):
+    bar, get_predictor = st.progress(0.0), answers.predictor_getter(dataset)
+    for n, name in enumerate(remaining_names):
         title = cache.all_recommenders()[name].title
-        text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(remaining))
-        bar.progress(n / len(remaining), format.escape_markdown(text))
+        text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(remaining_names))
+        bar.progress(n / len(remaining_names), format.escape_markdown(text))
         with errors.show_errors():
-            predictor = recommenders.predictor(name, dataset, wait_seconds=max(0.0, deadline - time.monotonic()))
-            if predictor:
-                predictor = session.adapt_to_current_list(predictor)
-                (test.ranks[title],) = ranks_of_hidden_films(predictor, films, (position,))
+            if predictor := get_predictor(name):
+                (test.ranks[title],) = ranks_of_hidden_films(predictor, test.question.films, (test.question.position,))
             else:
                 fit = recommenders.find_fit(name, dataset.name)
                 if fit and not fit.error and not fit.is_cancelled:
                     return  # the fit is running
-        test.asked.append(name)
+        test.asked_names.append(name)
     test.is_running = False
     st.rerun()  # updates the table above
 
 
 def show_each_film_hidden(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
-    """Show a heat map of the ranks of the newest films, hidden in turn, and a note on the small sample."""
-    newest = tuple(positions[: list_comparison.MAX_HELD_OUT])
-    ranks = answers.compute_for_ready(dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest))
+    """Show a heat map of the ranks of the newest films, which are hidden in turn, and a note on the small sample."""
+    newest_positions = tuple(positions[: list_comparison.MAX_HELD_OUT])
+    ranks = answers.compute_for_ready(
+        dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest_positions)
+    )
     if not ranks:
         return
     text = _(
@@ -142,11 +149,11 @@ def show_each_film_hidden(dataset: Dataset, films: tuple[int, ...], names: list[
         "the colour, the closer it is to the top."
     )
     st.caption(text)
-    n = len(newest)
+    n = len(newest_positions)
     if n < len(positions):
         st.caption(ngettext("Only your latest film is hidden.", "Only your latest {n} films are hidden.", n))
-    labels = [dataset.catalog.films[films[position]].label for position in newest]
-    st.table(rank_heat_map(ranks, newest, labels), alt=_("The rank of each of your films, hidden in turn"))
+    labels = [dataset.catalog.films[films[position]].label for position in newest_positions]
+    st.table(rank_heat_map(ranks, newest_positions, labels), alt=_("The rank of each of your films, hidden in turn"))
     text = ngettext(
         "{n} film is a small sample: it counts for {points:.0f}% of the result. The Evaluation page tests hundreds "
         "of people or more. If these films come from a person in the data set, the recommenders may have been "

@@ -16,49 +16,45 @@ Lists = dict[str, list[Recommendation]]  # title of a recommender → its list
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render a column for each recommender, then the overlap of the lists.
+    """Show a column for each recommender, then the overlap of the lists.
 
     A recommender that is not ready shows in its column how to get it.
     """
-    slots = show_headings(names)  # name → empty element
+    slots = show_headings(names)
     request = Request(films, k, ratings=session.ratings(dataset))
-    get_predictor = answers.start_fits(dataset, names)  # a function that waits for the fit of one recommender
-    lists_by_name = {}
-    for name, slot in slots.items():
+    get_predictor = answers.start_fits(dataset, names)
+    lists: Lists = {}
+    for name, (title, slot) in zip(names, slots.items(), strict=True):
         with slot.container(), errors.show_errors():
             if predictor := get_predictor(name):
-                lists_by_name[name] = recommend(predictor, request)
-    items_by_name = {name: item_numbers(picks) for name, picks in lists_by_name.items()}
-    list_counts = list_comparison.count_lists_per_item(items_by_name)
-    for name, picks in lists_by_name.items():
-        slots[name].html(film_cards.compared_list(picks, list_counts, n_lists=len(lists_by_name)))
-    if len(lists_by_name) > 1:
-        recommenders = cache.all_recommenders()
-        titled_lists = {cache.recommender_title(recommenders[name]): picks for name, picks in lists_by_name.items()}
-        show_overlap(dataset, titled_lists, k)
+                lists[title] = recommend(predictor, request)
+    list_counts = list_comparison.count_lists_per_item(items_by_title(lists))
+    for title, picks in lists.items():
+        slots[title].html(film_cards.compared_list(picks, list_counts, n_lists=len(lists)))
+    if len(lists) > 1:
+        show_overlap(dataset, lists, k)
 
 
 def show_headings(names: list[str]) -> dict[str, DeltaGenerator]:
-    """Render a column with a heading for each recommender. Return name → the empty element below the heading."""
+    """Show a column with a heading for each recommender. Return title → the empty element below the heading."""
     slots, by_name = {}, cache.all_recommenders()
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
-        for name in names:
-            title = format.escape_markdown(cache.recommender_title(by_name[name]))
-            family = format.escape_markdown(_(by_name[name].family))
+        for recommender in map(by_name.__getitem__, names):
+            title, family = cache.recommender_title(recommender), format.escape_markdown(_(recommender.family))
             with st.container(gap="small"):
-                st.markdown(f"**{title}**  \n:small[:gray[{family}]]")
-                slots[name] = st.empty()
+                st.markdown(f"**{format.escape_markdown(title)}**  \n:small[:gray[{family}]]")
+                slots[title] = st.empty()
     return slots
 
 
 def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
-    """Show the films in all lists, the number of films that two lists share, and the films in one list only."""
+    """Show the films in all lists, the number of common films of each pair of lists, and the films in a single list."""
     st.header(_("How much the lists agree"))
     catalog_films = dataset.catalog.films
-    by_title = {title: item_numbers(picks) for title, picks in lists.items()}
+    by_title = items_by_title(lists)
     list_counts = list_comparison.count_lists_per_item(by_title)
-    in_all = [catalog_films[item].label for item, n in list_counts.items() if n == len(lists)]
-    sentences = [_("In every list: {films}.", films=", ".join(in_all)) if in_all else _("No film is in every list.")]
+    common = [catalog_films[item].label for item, n in list_counts.items() if n == len(lists)]
+    sentences = [_("In every list: {films}.", films=", ".join(common)) if common else _("No film is in every list.")]
     if closest := list_comparison.closest_lists(by_title):
         left, right, n = closest
         text = _("The closest lists: {left} and {right} share {n} of {k} films.", left=left, right=right, n=n, k=k)
@@ -87,6 +83,6 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
         )
 
 
-def item_numbers(picks: list[Recommendation]) -> list[int]:
-    """Return the items of a list."""
-    return [pick.item for pick in picks]
+def items_by_title(lists: Lists) -> dict[str, list[int]]:
+    """Return title → items of each list."""
+    return {title: [pick.item for pick in picks] for title, picks in lists.items()}

@@ -1,5 +1,7 @@
 """The tab of Compare with the effect of the order of the films on the lists of the recommenders."""
 
+from collections.abc import Callable
+
 import plotly.graph_objects as go
 import streamlit as st
 
@@ -12,14 +14,14 @@ from recsys.serving.insight import list_comparison
 from recsys.serving.insight.list_comparison import Order, OrderEffect
 from recsys.serving.predictor import Predictor
 
-Effects = dict[str, OrderEffect]  # title of a recommender → effect
-# chart of the overlaps
-MARGIN_PX = 110  # above and below the rows, together
+Effects = dict[str, OrderEffect]  # title of a recommender → its lists for the given order and for other orders
+# the chart of overlaps has a row for each recommender
+MARGIN_PX = 110  # total height above and below the rows
 ROW_HEIGHT_PX = 48
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Render how much the list of each recommender changes with the order, and the lists for a selected order."""
+    """Show how much the list of each recommender changes with the order, and the lists for a selected order."""
     orders = list_comparison.reorderings(films)
     if not orders:
         st.info(
@@ -56,7 +58,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
 @cache.cached_for_predictor(max_entries=64)
 def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> OrderEffect:
-    """Return the lists of a recommender for all orders."""
+    """Return the lists of a recommender for the given order and for all reorderings."""
     return list_comparison.order_effect(predictor, films, list_comparison.reorderings(films), k)
 
 
@@ -89,37 +91,32 @@ def plot_overlaps(effects: Effects) -> go.Figure:
         _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given)): effect
         for title, effect in sorted(effects.items(), key=lambda entry: entry[1].mean_overlap)
     }
-    labels, sorted_effects = list(effect_by_label), list(effect_by_label.values())
-    shuffled_overlaps, shuffled_labels = [], []
-    for label, effect in effect_by_label.items():
-        shuffled_overlaps += effect.overlaps[1:]
-        shuffled_labels += [label] * len(effect.overlaps[1:])
-    reversed_overlaps = [effect.overlaps[0] for effect in sorted_effects]
-    means = [effect.mean_overlap for effect in sorted_effects]
-    marks = (  # name, symbol, colour, size, overlaps, label of each overlap
-        (_("shuffled"), "circle", ACCENT, 10, shuffled_overlaps, shuffled_labels),
-        (_("reversed"), "diamond-open", SECOND_ACCENT, 10, reversed_overlaps, labels),
-        (_("mean"), "line-ns-open", GREY, 18, means, labels),
+    marks: tuple[tuple[str, str, str, int, Callable[[OrderEffect], list[float]]], ...] = (
+        # name, symbol, colour, size, overlaps of a recommender; the reversed order is the first
+        (_("shuffled"), "circle", ACCENT, 10, lambda effect: effect.overlaps[1:]),
+        (_("reversed"), "diamond-open", SECOND_ACCENT, 10, lambda effect: effect.overlaps[:1]),
+        (_("mean"), "line-ns-open", GREY, 18, lambda effect: [effect.mean_overlap]),
     )
     figure = go.Figure()
-    for name, symbol, colour, size, overlaps, mark_labels in marks:
+    for name, symbol, colour, size, get_overlaps in marks:
+        points = [(x, label) for label, effect in effect_by_label.items() for x in get_overlaps(effect)]
         figure.add_scatter(
-            x=overlaps,
-            y=mark_labels,
+            x=[x for x, _label in points],
+            y=[label for _x, label in points],
             mode="markers",
             cliponaxis=False,
             name=name,
             marker={"color": colour, "symbol": symbol, "size": size, "line": {"width": 2}},
             hovertemplate=f"{name}: %{{x:.2f}}<extra></extra>",
         )
-    mean_texts = [number(mean, ".2f") for mean in means]
+    mean_texts = [number(effect.mean_overlap, ".2f") for effect in effect_by_label.values()]
     figure.data[-1].update(mode="markers+text", text=mean_texts, textposition="top center")
     set_layout(figure, MARGIN_PX + ROW_HEIGHT_PX * len(effects)).update_yaxes(autorange="reversed", showgrid=True)
     return figure.update_xaxes(title=_("Overlap, from 0 to 1"), range=[-0.03, 1.03], tickformat=".1f")
 
 
 def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, orders: list[Order]) -> None:
-    """Render a slider that selects an order, and the lists of all recommenders for this order."""
+    """Show a slider that selects an order, and the lists of all recommenders for this order. orders: Other orders."""
     all_orders = (films, *orders)
     label, key = _("Order of your films"), f"order-of-{len(orders)}"
     index = st.select_slider(label, range(len(all_orders)), value=1, format_func=order_name, key=key)
@@ -133,7 +130,7 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
 
 
 def order_name(index: int) -> str:
-    """Return the name of an order. index: 0 is the given order, 1 the reversed order, the others are random orders."""
+    """Return the name of an order. index: 0 for the given order, 1 for the reversed order, 2 … for random orders."""
     if index == 0:
         return _("Your order")
     return _("Reversed") if index == 1 else _("Shuffle {n}", n=index - 1)

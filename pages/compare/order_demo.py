@@ -1,6 +1,6 @@
-"""The demonstration at the top of Compare: two recommenders and the same films in two orders.
+"""The demonstration at the top of Compare: the lists of two recommenders for the same films in two orders.
 
-One recommender reads the order, the other ignores it.
+One recommender uses the order, the other recommender ignores it.
 
 Session state: order_demo (key of the selected pair of orders).
 """
@@ -32,13 +32,13 @@ class OrderPair:
     title: str
     order_names: tuple[str, str]
     orders: tuple[Order, Order]
-    is_example: bool  # whether the films are an example, which the visitor can adopt
+    is_example: bool  # whether the films are not the visitor's, so that a button can add them
 
 
 @st.fragment
 @errors.show_errors()
 def show(dataset: Dataset, films: Order) -> None:
-    """Render two orders of the same films, and the lists of two recommenders for each order."""
+    """Show two orders of the same films, and the lists of two recommenders for each order."""
     st.header(_("The same films in another order"))
     pairs = order_pairs(dataset, films)
     if not pairs:
@@ -49,10 +49,10 @@ def show(dataset: Dataset, films: Order) -> None:
         page.show_titles(dataset, order, order_name)
     names = [select_recommender(dataset.name, candidates) for candidates in (ORDER_AWARE, ORDER_UNAWARE)]
     get_predictor = answers.start_fits(dataset, names)
-    for name, reads_order in zip(names, (True, False), strict=True):
+    for name, uses_order in zip(names, (True, False), strict=True):
         if predictor := get_predictor(name):
             lists = recommend_many(predictor, [Request(order, K) for order in pair.orders])
-            show_lists(cache.recommender_title(predictor), pair.order_names, lists, reads_order)
+            show_lists(cache.recommender_title(predictor), pair.order_names, lists, uses_order)
     with st.container(horizontal=True, vertical_alignment="center"):
         if pair.is_example:
             for number, (order_name, order) in enumerate(zip(pair.order_names, pair.orders, strict=True)):
@@ -70,7 +70,7 @@ def show(dataset: Dataset, films: Order) -> None:
 
 
 def select_recommender(dataset_name: str, candidates: Sequence[str]) -> str:
-    """Return the first candidate that can answer, or else the last candidate, which needs no training."""
+    """Return the first candidate that can answer. If there is none, return the last, which needs no training."""
     return next((name for name in candidates if recommenders.can_answer(name, dataset_name)), candidates[-1])
 
 
@@ -81,28 +81,28 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
         ("backwards", _("Your films, reversed"), _("Reversed")),
         ("shuffled", _("Your films, shuffled"), _("Shuffled")),
     )
-    # n counts the random orders. Not strict: two films have only the reversed order, and a single film has none.
+    # `reorderings` returns the reversed order and n random orders. For two films, it returns only the reversed order.
     for (key, title, order_name), order in zip(texts, reorderings(films, n=1), strict=False):
         pairs[key] = OrderPair(title, (_("Your order"), order_name), (films, order), is_example=False)
     if examples := sample_list_orders(history.available_sample_lists(cache.title_index(dataset.name))):
-        (left_name, left), (right_name, right) = examples  # `left` ends with the films of the sample list `left_name`
-        order_names = _("{mood} last", mood=_(left_name)), _("{mood} last", mood=_(right_name))
-        pairs["evenings"] = OrderPair(_("Two evenings"), order_names, (left, right), is_example=True)
+        left, right = examples
+        order_names = _("{mood} last", mood=_(left.last_name)), _("{mood} last", mood=_(right.last_name))
+        orders = (left.films, right.films)
+        pairs["evenings"] = OrderPair(_("Two evenings"), order_names, orders, is_example=True)
     return pairs
 
 
 def select_pair(pairs: dict[str, OrderPair]) -> OrderPair:
-    """Return the selected pair. Render a selector if there are several pairs."""
+    """Return the selected pair. Show a selector if there are several pairs."""
     if len(pairs) == 1:
         return next(iter(pairs.values()))
     titles = {key: pair.title for key, pair in pairs.items()}
-    return pairs[
-        segmented_control(_("Orders to compare"), titles, "order_demo", label_visibility="collapsed", wrap=True)
-    ]
+    label = _("Orders to compare")
+    return pairs[segmented_control(label, titles, "order_demo", label_visibility="collapsed", wrap=True)]
 
 
 def show_lists(
-    title: str, order_names: tuple[str, str], lists: Sequence[list[Recommendation]], reads_order: bool
+    title: str, order_names: tuple[str, str], lists: Sequence[list[Recommendation]], uses_order: bool
 ) -> None:
     """Show the two lists of a recommender, and a sentence that compares the lists. Films in both lists are grey.
 
@@ -110,12 +110,12 @@ def show_lists(
         title: Title of the recommender.
         order_names: Name of the order of each list.
         lists: The list for each order.
-        reads_order: Whether the recommender uses the order, even if the two lists are equal.
+        uses_order: Whether the recommender uses the order. Its two lists can be equal nevertheless.
     """
     left, right = ([pick.item for pick in picks] for picks in lists)
     model, k = format.escape_markdown(title), len(left)
     n_replaced = len({*left} - {*right})
-    if not reads_order:
+    if not uses_order:
         sentence = _("**{model}** ignores the order and gives the same list both times.", model=model)
     elif n_replaced:
         sentence = ngettext(
@@ -132,18 +132,18 @@ def show_lists(
             "**{model}** reads the order: the other order changes the ranks of its top {k} films.", model=model, k=k
         )
     st.markdown(sentence)
-    common = {*left} & {*right}
+    common_items = {*left} & {*right}
     with st.grid(2, min_column_width=150):
         for order_name, picks in zip(order_names, lists, strict=True):
             lines = [f":small[{format.escape_markdown(order_name)}]\n"]
             for pick in picks:
                 label = format.escape_markdown(pick.film.label)
-                lines.append(f"{pick.rank}. :gray[{label}]" if pick.item in common else f"{pick.rank}. {label}")
+                lines.append(f"{pick.rank}. :gray[{label}]" if pick.item in common_items else f"{pick.rank}. {label}")
             st.markdown("\n".join(lines))
 
 
 def use_films(films: Order) -> None:
-    """Replace the visitor's films by an example."""
+    """Replace the visitor's list by the films of an example."""
     session.start_list(films, in_watch_order=True)
     st.session_state.pop("order_demo", None)
     st.rerun()  # the whole page, not only this fragment

@@ -9,7 +9,7 @@ from pages.evaluation.data import HARDWARE, EvaluationView, metric_title, protoc
 from pages.ui import cache, errors, format
 from pages.ui.charts import download_numbers, plot, show_chart
 from pages.ui.i18n import N_, _, ngettext
-from pages.ui.widgets import segmented_control, translated
+from pages.ui.widgets import segmented_control, translate
 from recsys.evaluation import protocols, report, results, tables
 
 N_DEFAULT_LINES = 3
@@ -57,7 +57,7 @@ def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
     default = [variant for variant in titles if variant in (cache.DEFAULT_MODEL, *best_others)]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         selected = data.select_recommenders(view, list(titles), default, "curves")
-        axis = segmented_control(_("Horizontal axis"), translated(X_AXES), "curves_by")
+        axis = segmented_control(_("Horizontal axis"), translate(X_AXES), "curves_by")
     text = _(
         "Validation uses each person's last film but one and decides when training stops. Recommenders have "
         "different loss functions, so compare the shapes of the loss curves only."

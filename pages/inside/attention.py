@@ -15,7 +15,7 @@ from pages.ui.charts import GREY
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, ngettext, number
 from pages.ui.url import CHART_TYPES
-from pages.ui.widgets import segmented_control, selectbox, translated
+from pages.ui.widgets import segmented_control, selectbox, translate
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import attention
 from recsys.serving.insight.attention import Attention, DistanceAttention
@@ -93,7 +93,7 @@ def show_attention(
     is_short = n_films <= MAX_LINE_FILMS
     chart_type = "heat-map"
     if is_short:
-        labels = translated(CHART_TYPES)
+        labels = translate(CHART_TYPES)
         chart_type = segmented_control(_("Chart"), labels, "attention_drawn", label_visibility="collapsed")
     position, weight = top_films[0]
     fields = {"model": cache.recommender_title(predictor), "film": result.labels[position], "share": percent(weight)}
@@ -113,7 +113,7 @@ def show_attention(
     if n_films > n_shown:
         text = _("The chart shows the latest {n} of {all} films. The model reads all of them.", n=n_shown, all=n_films)
         st.caption(text)
-    charts.download_buttons(table, f"attention-{common.file_name(predictor)}", _("Attention"), index=True)
+    charts.download_buttons(table.reset_index(), f"attention-{common.file_name(predictor)}", _("Attention"))
 
 
 def show_heat_map(result: Attention, layer: int | None, head: int | None, fields: dict[str, str]) -> None:

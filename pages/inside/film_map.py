@@ -11,7 +11,7 @@ from pages.ui import cache, charts, errors, film_search, recommenders, tasks
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, count, localize_chart, ngettext
 from pages.ui.url import COLOUR_OPTIONS, PROJECTIONS
-from pages.ui.widgets import segmented_control, translated
+from pages.ui.widgets import segmented_control, translate
 from recsys import paths
 from recsys.data.dataset import Dataset
 from recsys.errors import python
@@ -40,7 +40,7 @@ def show(dataset: Dataset, history: tuple[int, ...]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
         method = segmented_control(_("Projection"), {name: name for name in PROJECTIONS}, "projection")
-        colour_by = segmented_control(_("Colour by"), translated(COLOUR_OPTIONS), "map_colour")
+        colour_by = segmented_control(_("Colour by"), translate(COLOUR_OPTIONS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return

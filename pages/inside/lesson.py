@@ -71,7 +71,7 @@ def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
 def choose_network(dataset_name: str) -> str:
     """Return the name of the BERT4Rec to explain. Show a menu if several are trained for the data set."""
     default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
-    ready = recommenders.ready(dataset_name)
+    ready = recommenders.ready_names(dataset_name)
     names = [default, *(name for name in others if name in ready)]
     if len(names) == 1:
         return default

@@ -173,7 +173,7 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
         else _("$v_i$ is the embedding of the film at position $i$.")
     )
     table = pd.DataFrame(steps.embeddings, steps.attention.labels)
-    charts.download_buttons(table, f"embedding-{common.file_name(lesson.predictor)}", _("Embedding"), index=True)
+    charts.download_buttons(table.reset_index(), f"embedding-{common.file_name(lesson.predictor)}", _("Embedding"))
     newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
     unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
     with example:

@@ -1,6 +1,6 @@
 """The section Browse: all films of a data set as cards in pages, with a search, an order and filters.
 
-Session state: browse_page (number of the page, from 1; `filters` sets the default).
+Session state: browse_page (number of the page, from 1; `filters.set_defaults` sets the default).
 """
 
 import math
@@ -12,6 +12,7 @@ from pages.library import filters
 from pages.ui import browser, cache, film_cards, film_search, format, session
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
+from pages.ui.url import MAX_QUERY_CHARACTERS
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, selectbox
 from recsys.data import datasets
@@ -21,7 +22,7 @@ from recsys.serving.library import DAMPING, ORDERS, Library
 
 FILMS_PER_PAGE = 24
 MAX_SEARCH_RESULTS = 240
-ORDER_TITLES = {
+ORDER_TITLES = {  # one of ORDERS → title
     "most watched": N_("Most watched"),
     "best rated": N_("Best rated"),
     "newest": N_("Newest"),
@@ -31,7 +32,7 @@ ORDER_TITLES = {
 
 
 def show(dataset: Dataset) -> None:
-    """Render the search, the order, the filters, and one page of the matching films."""
+    """Show the search, the order, the filters, and one page of the matching films."""
     library = filters.load_library(dataset.name)
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="library_bar"):
         text = st.text_input(
@@ -41,7 +42,7 @@ def show(dataset: Dataset) -> None:
             live="400ms",
             placeholder=film_search.placeholder(cache.title_index(dataset.name)),
             width=340,
-            max_chars=100,
+            max_chars=MAX_QUERY_CHARACTERS,
             on_change=open_first_page,
             persist_state="session",
         )
@@ -61,7 +62,7 @@ def show(dataset: Dataset) -> None:
         )
         filters.show(library)
     films = matching_films(library, text, order)
-    show_count(dataset, n_matching=len(films), n_total=len(library))
+    show_count(n_matching=len(films), n_total=len(library))
     n_pages = max(1, math.ceil(len(films) / FILMS_PER_PAGE))
     page = min(st.session_state.browse_page, n_pages)  # a change of the filters can remove pages
     show_cards(library, films[(page - 1) * FILMS_PER_PAGE : page * FILMS_PER_PAGE])
@@ -76,24 +77,24 @@ def open_first_page() -> None:
 
 
 def matching_films(library: Library, text: str, order: str) -> list[int]:
-    """Return the numbers of the films that match the filters and the search text.
+    """Return the numbers of the films that match the filters and the search text, in the selected order.
 
-    If no title matches the text well, films with similar titles are returned. If the data set lacks the film that the
-    text names, show a caption.
+    The films of a search are ordered by how well they match. If no title matches well, films with similar titles are
+    returned. If the data set lacks the film that the text names, a caption is shown.
     """
     query = filters.query(order)
     if not text:
         return library.search(query).tolist()
     name = library.dataset.name
     results = cache.title_index(name).search(text, limit=MAX_SEARCH_RESULTS)
-    confident = [film for film in results if film.is_confident]
-    if notice := film_search.missing_note(name, text, confident):
-        has_only_similar = bool(results) and not confident
-        st.caption(f"{notice} {_('Similar titles:')}" if has_only_similar else notice)
-    return library.search(query, [film.number for film in confident or results]).tolist()
+    confident_results = [film for film in results if film.is_confident]
+    if note := film_search.missing_note(name, text, confident_results):
+        has_only_similar = bool(results) and not confident_results
+        st.caption(f"{note} {_('Similar titles:')}" if has_only_similar else note)
+    return library.search(query, [film.number for film in confident_results or results]).tolist()
 
 
-def show_count(dataset: Dataset, n_matching: int, n_total: int) -> None:
+def show_count(n_matching: int, n_total: int) -> None:
     """Show the number of matching films, and a link to the visitor's list."""
     if n_matching == n_total:
         text = ngettext("{n:,} film", "{n:,} films", n_total)
@@ -114,7 +115,7 @@ def show_count(dataset: Dataset, n_matching: int, n_total: int) -> None:
 
 
 def show_cards(library: Library, films: list[int]) -> None:
-    """Render films as cards. If some films are infrequent, show a note on which recommenders use them."""
+    """Show films as cards. If some films are infrequent, also show which recommenders use them."""
     with st.container(key="shelf"), st.grid("auto", min_column_width=140, gap="medium", key="shelf-cards"):
         for film in films:
             with st.container(gap="xsmall"):
@@ -140,7 +141,7 @@ def show_cards(library: Library, films: list[int]) -> None:
 
 
 def show_card(library: Library, number: int) -> None:
-    """Render a film with its viewers and mean rating, and a button that adds it to the list or removes it."""
+    """Show a film with its number of viewers and mean rating, and a button that adds it to the list or removes it."""
     catalog = library.dataset.catalog
     film = catalog.films[number]
     if number < library.dataset.n_items:
@@ -165,6 +166,12 @@ def show_card(library: Library, number: int) -> None:
 
 
 def change_list(change: Callable[[int], None], number: int, key: str) -> None:
-    """Add a film to the list or remove it. The focus stays on the button. change: Function of `session`."""
+    """Add a film to the list or remove it. Keep the focus on the button.
+
+    Args:
+        change: `session.add_film` or `session.remove_film`.
+        number: Film number.
+        key: Widget key of the button.
+    """
     change(number)
     browser.focus_on(key)

@@ -1,7 +1,10 @@
 """The filters of Browse and Watch together. Watch next has other filters.
 
-Session state: library_years (oldest and newest, or None) · library_genres · library_known (a popularity level) ·
-library_tags. The key of each widget begins with "in_".
+Session state:
+    library_years: Oldest and newest release year, or None.
+    library_genres, library_tags: The selected genres and tags.
+    library_known: The selected level of POPULARITY_LEVELS.
+    in_years, in_genres, in_tags, in_known: The same values in the widgets. Streamlit deletes them with the widgets.
 """
 
 from functools import partial
@@ -16,7 +19,7 @@ from recsys.serving.library import Library, LibraryQuery
 
 FILTER_DEFAULTS = {"library_years": None, "library_genres": (), "library_known": "any", "library_tags": ()}
 DEFAULTS = {**FILTER_DEFAULTS, "browse_page": 1}  # a reset also opens the first page
-MAX_TAGS = 300  # in the menu, because a menu with thousands of tags is slow
+MAX_TAGS = 300  # tags in the menu, because a menu with thousands of tags is slow
 OPEN_KEY = "library_filters_open"  # widget key of the popover
 
 
@@ -33,14 +36,14 @@ def set_defaults() -> None:
 
 
 def query(order: str = LibraryQuery.order) -> LibraryQuery:
-    """Return the selected filters, tags and order."""
+    """Return the query with the selected filters and tags. order: One of ORDERS."""
     state = st.session_state
-    selected = Filters(years=state.library_years, genres=tuple(state.library_genres), popularity=state.library_known)
-    return LibraryQuery(selected, tuple(state.library_tags), order)
+    filters = Filters(years=state.library_years, genres=tuple(state.library_genres), popularity=state.library_known)
+    return LibraryQuery(filters, tuple(state.library_tags), order)
 
 
 def show(library: Library) -> None:
-    """Render the popover with the filters and, if a filter is active, a reset button."""
+    """Show the popover with the filters and, if a filter is active, a reset button."""
     n_active = sum(st.session_state[key] != value for key, value in FILTER_DEFAULTS.items())
     panel = page.filter_popover(OPEN_KEY, n_active)
     if panel.open:
@@ -52,18 +55,18 @@ def show(library: Library) -> None:
 
 
 def show_controls(library: Library) -> None:
-    """Render a control for each filter. A change of a control stores the values of all controls."""
-    selected, on_change = query(), partial(store_filters, library)
-    page.year_slider(library.features, "in_years", selected.filters.years, on_change)
+    """Show a control for each filter. A change of a control stores the values of all controls."""
+    current, on_change = query(), partial(store_filters, library)
+    page.year_slider(library.features, "in_years", current.filters.years, on_change)
     page.genre_menu(
-        library.features, "in_genres", selected.filters.genres, on_change, _("Only these genres"), _("Any genre")
+        library.features, "in_genres", current.filters.genres, on_change, _("Only these genres"), _("Any genre")
     )
-    page.popularity_slider("in_known", selected.filters.popularity, on_change)
+    page.popularity_slider("in_known", current.filters.popularity, on_change)
     if n_tags := len(library.dataset.catalog.tags.texts):
         page.multiselect(
             "in_tags",
-            sorted({*library.common_tags(MAX_TAGS), *selected.tags}),
-            selected.tags,
+            sorted({*library.common_tags(MAX_TAGS), *current.tags}),
+            current.tags,
             on_change,
             _("Tagged"),
             _("Any tag"),
@@ -79,7 +82,7 @@ def show_controls(library: Library) -> None:
 def store_filters(library: Library) -> None:
     """Store the values of the controls, and open the first page of Browse."""
     state = st.session_state
-    state.library_years = page.chosen_years(library.features, "in_years")
+    state.library_years = page.selected_years(library.features, "in_years")
     state.library_genres = tuple(state.in_genres)
     state.library_known = state.in_known
     tags = [" ".join(tag.lower().split()) for tag in state.get("in_tags", ())]  # as in the catalogue

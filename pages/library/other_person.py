@@ -1,7 +1,8 @@
 """The films of the other person in Watch together: from a search, a link, or a user of the data set.
 
-Session state: other (the films in the format of `group.format_list`; "" for none) · other_in_watch_order (whether they
-are a history, and not favourites in no order).
+Session state:
+    other: The films in the format of `group.format_list`, "" for none.
+    other_in_watch_order: Whether the films are a history, and not favourites in no order.
 """
 
 from collections.abc import Sequence
@@ -24,11 +25,11 @@ LINK_POPOVER_KEY = "other_link_open"
 
 
 def resolve_films(dataset: Dataset) -> tuple[int, ...]:
-    """Return the film numbers of the other person's films, and show notices about missing films.
+    """Return the film numbers of the other person's films, and show notices about films that the data set lacks.
 
-    Films of another data set are matched by title and year.
+    If the films are from another data set, they are matched by title and year.
     """
-    # "ml-1m.1-260": name of a data set, which may contain dots, and movie ids
+    # "ml-1m.1-260": name of a data set, which may contain dots, then movie ids
     source, _dot, ids = st.session_state.setdefault("other", "").rpartition(".")
     if not source:
         return ()
@@ -59,8 +60,8 @@ def resolve_films(dataset: Dataset) -> tuple[int, ...]:
     return tuple(numbers)
 
 
-def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
-    """Render the controls that add and remove films of the other person. numbers: Film numbers of the current films."""
+def show_controls(dataset: Dataset, numbers: tuple[int, ...]) -> None:
+    """Show the controls that add and remove films of the other person. numbers: Film numbers of the current films."""
 
     def show_result(film: SearchResult) -> None:
         reason = _("already in their list") if film.number in numbers else ""
@@ -83,7 +84,7 @@ def choose(dataset: Dataset, numbers: tuple[int, ...]) -> None:
 
 
 def _show_films(dataset: Dataset, numbers: tuple[int, ...]) -> None:
-    """Render the films in a menu that removes them, and a switch between favourites and a history."""
+    """Show the films in a menu that can remove them, and a switch between favourites and a history."""
     labels = {number: dataset.catalog.films[number].label for number in numbers}
     st.session_state.other_films = list(numbers)
     st.multiselect(
@@ -115,7 +116,7 @@ def replace_films(dataset: Dataset, numbers: Sequence[int]) -> None:
 
 
 def add(dataset: Dataset, numbers: tuple[int, ...], film: SearchResult) -> None:
-    """Add a search result unless the list has it. Clear the search box and keep the focus in it."""
+    """Add a search result, unless the list has it. Clear the search box, and keep the focus in it."""
     if film.number not in numbers:
         replace_films(dataset, [*numbers, film.number])
     st.session_state.other_search = ""
@@ -135,7 +136,7 @@ def use_films_of_user(dataset: Dataset, user: history.UserHistory) -> None:
 
 
 def link_popover() -> None:
-    """Render a popover that reads the films from a link of this app."""
+    """Show a popover that reads the films from a link of this app."""
     help_text = _("Paste a link that the other person has copied from the address bar or from “Share”.")
     panel = page.popover(_("A link"), LINK_POPOVER_KEY, "link", help_text, focus=("other_link",))
     if panel.open:
@@ -147,7 +148,7 @@ def link_popover() -> None:
 
 
 def read_link() -> None:
-    """Read the films of the pasted link, or store the error."""
+    """Read the films of the pasted link, or store the error for the popover."""
     link = (st.session_state.other_link or "").strip()
     try:
         if link:

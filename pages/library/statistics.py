@@ -17,12 +17,12 @@ from recsys.data.statistics import Lengths, LongTail, Size, Statistics
 
 CHART_HEIGHT_PX = 300
 GAPS_HEIGHT_PX = 240
-# chart with a row for each genre
-GENRE_MARGIN_PX = 90  # above and below the rows, together
+# the chart of genres has a row for each genre
+GENRE_MARGIN_PX = 90  # total height above and below the rows
 GENRE_ROW_HEIGHT_PX = 22
 MAX_LABELLED_DECADES = 7  # with more decades, every second one has a label
 DOTTED_LINE = {"color": GREY, "dash": "dot", "width": 1.5}
-GAP_TITLES = {
+GAP_TITLES = {  # time between two consecutive ratings of a person → label
     "the same second": N_("The same second"),
     "under a minute": N_("Under a minute"),
     "under an hour": N_("Under an hour"),
@@ -30,7 +30,7 @@ GAP_TITLES = {
     "a day or more": N_("A day or more"),
 }
 
-Plot = Callable[..., tuple[str, go.Figure]]  # returns a sentence about the chart, and the chart
+Plot = Callable[..., tuple[str, go.Figure]]  # a function that returns a sentence about a chart, and the chart
 
 
 @cache.cached_for_dataset()
@@ -40,13 +40,13 @@ def cached_statistics(name: str) -> Statistics:
 
 
 def show(dataset: Dataset) -> None:
-    """Render the size, then the charts in two columns."""
+    """Show the size, then the charts in two columns."""
     with st.spinner(_("Counting…")):
         stats = cached_statistics(dataset.name)
     show_size(stats.size)
 
     def show_plot(title: str, name: str, table: pd.DataFrame, plot: Plot, *arguments: Any) -> None:
-        """Show the result of `plot(*arguments)`, unless the data set lacks these numbers. name: Of the file."""
+        """Show the sentence and the chart of `plot(*arguments)`, unless the table is empty. name: File name."""
         if not table.empty:
             sentence, figure = plot(*arguments)
             st.header(title)
@@ -78,11 +78,8 @@ def show_size(size: Size) -> None:
         st.metric(_("Density"), number(size.density, ".1%"), width="content", help=help_text)
     sentences = []
     if size.last_time:
-        months = {
-            "first_month": f"{datetime.fromtimestamp(size.first_time, UTC):%Y-%m}",
-            "last_month": f"{datetime.fromtimestamp(size.last_time, UTC):%Y-%m}",
-        }
-        sentences.append(_("Ratings from {first_month} to {last_month}.", **months))
+        start, end = (datetime.fromtimestamp(time, UTC).strftime("%Y-%m") for time in (size.first_time, size.last_time))
+        sentences.append(_("Ratings from {first_month} to {last_month}.", first_month=start, last_month=end))
     if size.n_infrequent:
         text = ngettext(
             "{n:,} film with too few ratings for training is not counted. You can find it under “Browse”.",
@@ -105,14 +102,14 @@ def plot_lengths(lengths: Lengths) -> tuple[str, go.Figure]:
     hover = _("%{customdata} · people: %{y:,}<extra></extra>")
     figure = new_figure(go.Bar(x=table.index, y=table["people"], customdata=ranges, hovertemplate=hover))
     figure.update_layout(bargap=0.06)
-    for value, label, shift_px in (  # one label above the other, because the lines can be close to each other
+    for value, label, shift_px in (  # the labels are at different heights, because the lines can be close together
         (lengths.median, _("median: {n:,.0f}", n=lengths.median), 15),
         (lengths.p90, _("90th percentile: {n:,.0f}", n=lengths.p90), 0),
     ):
         x, style = bar_position(table, value), {"showarrow": False, "font": {"size": 12}}
         figure.add_vline(x, line=DOTTED_LINE)
         figure.add_annotation(x=x, y=1, yref="paper", yanchor="bottom", yshift=shift_px, text=label, **style)
-    ticks = table.index[:: max(1, len(table) // 6)]  # the bars with a tick, at most 11
+    ticks = table.index[:: max(1, len(table) // 6)]  # at most 11 bars have a tick
     title = wrap_title(_("Films per person (bars further right cover a wider range)"))
     tick_texts = [count(length) for length in table["from"][ticks]]
     figure.update_xaxes(title=title, tickvals=ticks - 0.5, ticktext=tick_texts)  # at the left edges of the bars
@@ -172,7 +169,7 @@ def plot_times(table: pd.DataFrame) -> tuple[str, go.Figure]:
 def plot_gaps(table: pd.DataFrame, is_published: bool) -> tuple[str, go.Figure]:
     """Plot the distribution of the time between consecutive ratings of a person. "The same second" is highlighted.
 
-    is_published: Whether it is a data set of MovieLens, not a visitor's own.
+    is_published: Whether the ratings are of MovieLens, and not of a visitor's own data set.
     """
     figure = go.Figure()
     is_same_second = table["gap"] == "the same second"
@@ -204,7 +201,7 @@ def plot_gaps(table: pd.DataFrame, is_published: bool) -> tuple[str, go.Figure]:
 
 
 def plot_long_tail(tail: LongTail) -> tuple[str, go.Figure]:
-    """Plot the Lorenz curve, points for the most watched 1%, 10% and 20% of films, and the line of equal popularity."""
+    """Plot the Lorenz curve with points at the most watched 1%, 10% and 20% of films, and the line of equality."""
     curve, share_of_top = tail.curve, tail.rating_share_of_top
     hover = _("%{x:.1%} of the films, %{y:.1%} of the ratings<extra></extra>")
     figure = new_figure()
@@ -251,14 +248,13 @@ def plot_decades(table: pd.DataFrame) -> tuple[str, go.Figure]:
     by_decade = table.set_index("decade")
     film_decade, rating_decade = by_decade["films"].idxmax(), by_decade["ratings"].idxmax()
     if film_decade == rating_decade:
-        return _(
-            "The {decade}s have the most films, and their films have the most ratings.", decade=film_decade
-        ), figure
-    sentence = _(
-        "The {films}s have the most films. Films of the {ratings}s have the most ratings.",
-        films=film_decade,
-        ratings=rating_decade,
-    )
+        sentence = _("The {decade}s have the most films, and their films have the most ratings.", decade=film_decade)
+    else:
+        sentence = _(
+            "The {films}s have the most films. Films of the {ratings}s have the most ratings.",
+            films=film_decade,
+            ratings=rating_decade,
+        )
     return sentence, figure
 
 

@@ -15,7 +15,7 @@ from recsys.serving.group import RULES, GroupRecommendation
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
 
-K = 10  # recommended films
+K = 10  # number of recommended films
 RULE_TITLES = {"fair": N_("Fair to both"), "average": N_("Best on average")}
 RULE_HELP = {
     "fair": N_(
@@ -30,7 +30,7 @@ RULE_HELP = {
 
 
 def show(dataset: Dataset) -> None:
-    """Render the films of the visitor and of the other person, and the recommendations for both."""
+    """Show the films of the visitor and of the other person, and the recommendations for both."""
     text = _(
         "What shall we watch together? Enter your films and those of the other person. A recommender then finds "
         "films that rank high for both of you."
@@ -41,13 +41,13 @@ def show(dataset: Dataset) -> None:
     with left:
         st.header(_("Your films"))
         if films:
-            page.show_titles(dataset, films)
+            page.show_visitor_titles(dataset)
         label = _("Change the films") if films else _("Add your films first")
         st.page_link(WATCH_PAGE, label=label, icon=":material/edit:")
     with right:
         st.header(_("The other person's films"))
         other_films = other_person.resolve_films(dataset)
-        other_person.choose(dataset, other_films)
+        other_person.show_controls(dataset, other_films)
     if not (films and other_films):
         text = _("Two lists are needed: yours and the other person's. To try it out, choose “A real person”.")
         st.info(text, icon=":material/group:")
@@ -67,11 +67,14 @@ def show(dataset: Dataset) -> None:
 def show_films(predictors: tuple[Predictor, Predictor], requests: tuple[Request, Request], rule: str) -> None:
     """Show the recommendations for both people, with a bar for each person.
 
-    The predictors and requests are those of the visitor and of the other person.
+    Args:
+        predictors: Predictor for the list of the visitor, and predictor for the list of the other person.
+        requests: Request of the visitor, and request of the other person.
+        rule: One of RULES.
     """
     predictor = predictors[0]
     matches_filters = filters.load_library(predictor.dataset.name).matching_mask(filters.query())
-    # a content model also ranks infrequent films, which other models do not have as items
+    # the mask also has the infrequent films, which are items only of content models
     picks = group.recommend_for_two(predictors, requests, K, rule, allowed=matches_filters[: predictor.dataset.n_items])
     if not picks:
         if group.recommend_for_two(predictors, requests, K, rule):
@@ -97,11 +100,11 @@ def show_films(predictors: tuple[Predictor, Predictor], requests: tuple[Request,
 
 
 def show_row(predictor: Predictor, pick: GroupRecommendation) -> None:
-    """Render a film with its rank and probability for each person, and a button that adds it to the visitor's list."""
+    """Show a film with its rank and probability for each person, and a button that adds it to the visitor's list."""
     bars = []
     for person, position in zip((_("You"), _("Other person")), pick.positions, strict=True):
-        # every recommended film is in both rankings, so the rank is never None
-        text = format.ordinal(position.rank or position.n_ranked)
+        assert position.rank is not None, "both rankings contain every recommended film"
+        text = format.ordinal(position.rank)
         if position.probability is not None:
             text += f", {format.precise_percent(position.probability)}"
         bars.append((person, position.log_rank_score, text))

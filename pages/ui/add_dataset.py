@@ -1,4 +1,4 @@
-"""Form that makes a data set from a visitor's own file.
+"""The form that makes a data set from a visitor's own file, and the button that deletes such a data set.
 
 A file is parsed once, and checked once for each choice of columns. The results are cached for the visitor's session
 until the dialog closes. They are not logged, and other visitors cannot see them.
@@ -52,20 +52,17 @@ def form() -> None:
         st.dataframe(events.rows.head(PREVIEW_ROWS), hide_index=True, height="content")
         if columns := _choose_columns(events):
             label = _("What are the items?")
-            nouns: list[Noun] = ["film", "item"]
+            nouns: dict[Noun, str] = {"film": item_kind("film"), "item": _("something else")}
             noun = st.segmented_control(
-                label, nouns, default="item", required=True, format_func=_noun_label, key="own_noun"
+                label, list(nouns), default="item", required=True, format_func=nouns.__getitem__, key="own_noun"
             )
             checked = _check(event_upload.file_id, item_file_id, columns, events, items)
-            _add_button(events, replace(checked, noun=noun), event_upload.name)
-
-
-def _noun_label(noun: Noun) -> str:
-    return item_kind(noun) if noun == "film" else _("something else")
+            _show_check(events, replace(checked, noun=noun), event_upload.name)
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
 def _parse(file_id: str, _upload: UploadedFile) -> Table:
+    """Parse a file. The cache compares only the file id."""
     return tables.parse(_upload.name, _upload.getvalue())
 
 
@@ -73,54 +70,55 @@ def _parse(file_id: str, _upload: UploadedFile) -> Table:
 def _check(
     event_file_id: str, item_file_id: str, columns: dict[str, str], _events: Table, _items: Table | None
 ) -> own_data.Checked:
+    """Check the files with a choice of columns. The cache does not compare the tables."""
     return own_data.check(_events, _items, columns)
 
 
 def clear_cache() -> None:
-    """Remove the cached results of the files. The dialog calls this when it closes."""
+    """Remove the cached tables and checks of the files. The dialog calls this when it closes."""
     _parse.clear()
     _check.clear()
 
 
 def _choose_columns(events: Table) -> dict[str, str]:
-    """Let the visitor correct the recognised columns. Return role → column, {} if a required role has no column."""
+    """Show menus to correct the recognised columns. Return role → column, {} if a required role has no column."""
     try:
-        recognised = own_data.assign_columns(events)
-    except DataError:  # the visitor must choose them
-        recognised = {}
+        recognised_columns = own_data.assign_columns(events)
+    except DataError:  # the visitor must choose the columns
+        recognised_columns = {}
 
     def label(name: str) -> str:
         if name == own_data.NONE:
             return _("none")
         return name if events.has_header else _("column {n}", n=name)
 
-    columns, chosen = list(events.rows.columns), {}
+    names, columns = list(events.rows.columns), {}
     with st.container(horizontal=True, gap="small"):
         for role, title in ROLES.items():
-            can_be_none = role not in REQUIRED_ROLES or role not in recognised
-            options = [own_data.NONE, *columns] if can_be_none else columns
-            index = options.index(recognised.get(role, own_data.NONE))  # a role that was not recognised can be NONE
+            can_be_none = role not in REQUIRED_ROLES or role not in recognised_columns
+            options = [own_data.NONE, *names] if can_be_none else names
+            index = options.index(recognised_columns.get(role, own_data.NONE))
             key = f"own_column_{role}_{events.name}"
-            chosen[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
-    if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if chosen[role] == own_data.NONE]:
+            columns[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
+    if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if columns[role] == own_data.NONE]:
         st.info(_("Choose the column for: {roles}.", roles=join_escaped(missing)), icon=":material/table_chart:")
         return {}
-    return chosen
+    return columns
 
 
-def _add_button(events: Table, checked: own_data.Checked, file_name: str) -> None:
-    """Show the summary of a file, the inputs for the name and the minimum of events, and the button that adds it."""
+def _show_check(events: Table, checked: own_data.Checked, file_name: str) -> None:
+    """Show the summary of a checked file, two options of the data set, and the button that adds it."""
     st.markdown("\n".join(f"- {escape_markdown(localize(message))}" for message in checked.messages))
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", events.name.partition(".")[0]).strip("-_")
     label, suggestion, key = _("Name of the data set"), stem[:MAX_NAME_LENGTH] or "mine", f"own_name_{events.name}"
     name = st.text_input(label, suggestion, max_chars=MAX_NAME_LENGTH, key=key).strip()
     label, help_text = _("Leave out items with fewer events than"), _("With 0, nothing is left out.")
     min_events = int(st.number_input(label, 0, 1000, 0, key="own_fewest", help=help_text))
-    replaces = bool(own_data.NAME.fullmatch(name)) and own_data.is_own(name)
+    exists = bool(own_data.NAME.fullmatch(name)) and own_data.is_own(name)
     escaped = escape_markdown(name)
-    label = _("Replace *{name}*", name=escaped) if replaces else _("Add *{name}*", name=escaped)
+    label = _("Replace *{name}*", name=escaped) if exists else _("Add *{name}*", name=escaped)
     if st.button(label, key="own-add", icon=":material/add:", type="primary"):
-        own_data.add(name, checked, file_name, min_events, overwrite=replaces)
+        own_data.add(name, checked, file_name, min_events, overwrite=exists)
         clear_cache()
         session.open_dataset(name)
         st.rerun()  # a run of the whole page closes the dialog
@@ -137,7 +135,7 @@ def delete_button(name: str) -> None:
 
 
 def _delete(name: str) -> None:
-    """Delete a data set. An error, for example because a training uses it, is shown below the button."""
+    """Delete a data set, or store the error for the button, for example if a training uses the data set."""
     try:
         queue.check_idle(name)
         own_data.remove(name)

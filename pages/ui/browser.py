@@ -3,8 +3,8 @@
 The script is assets/style/nextreel.js.
 
 Session state:
-    announcement: Number of requested announcements so far, and the text of the last one.
-    focus: Number of focus requests so far, and the widget keys of the last one, in order of preference.
+    announcement: Number of requested announcements so far, and the text of the last request.
+    focus: Number of focus requests so far, and the widget keys of the last request, in order of preference.
 """
 
 from collections.abc import Callable
@@ -17,19 +17,21 @@ from pages.ui.i18n import _
 from recsys.paths import ASSETS
 
 STYLE = ASSETS / "style"
-TOUR_COOKIE = "nextreel_tour"  # the script sets it when the tour is closed
+TOUR_COOKIE = "nextreel_tour"  # the script sets it to "seen" when the tour is closed
 
 _script = st.components.v2.component("nextreel", js=(STYLE / "nextreel.js").read_text("utf-8"))
 
 
-def place_page_script(title: str, tour_closed: bool, tour_target: str) -> None:
+def place_page_script(title: str, is_tour_closed: bool, tour_target: str) -> None:
     """Render the script of a page: language, link to the content, navigation, tour.
 
-    title: Title of the page. When it changes, the script runs again. tour_closed: Whether to set TOUR_COOKIE.
-    tour_target: CSS selector of the elements that the tour step outlines, "" if the tour is not shown.
+    Args:
+        title: Title of the page. When it changes, the script runs again.
+        is_tour_closed: Whether to set TOUR_COOKIE.
+        tour_target: CSS selector of the elements that the tour step outlines, "" if the tour is not shown.
     """
     texts = {"language": i18n.current_language(), "skip": _("Skip to the content")}
-    data = {"task": "page", "page": title, "seen": tour_closed, "target": tour_target, **texts}
+    data = {"task": "page", "page": title, "tourClosed": is_tour_closed, "target": tour_target, **texts}
     with st.container(key="browser"):
         _script(key="nextreel", data=data, height=1)
 
@@ -54,7 +56,7 @@ def on_enter(box: str, action: Callable[[str], None]) -> None:
 
 
 def focus_on(*keys: str) -> None:
-    """Request the focus after this run for the first enabled widget of these keys, or else for the page content."""
+    """Request the focus after this run for the first enabled widget of these keys. If there is none, for the page."""
     n_requests, _keys = st.session_state.get("focus", (0, ()))
     st.session_state.focus = (n_requests + 1, keys)
 
@@ -62,8 +64,8 @@ def focus_on(*keys: str) -> None:
 def place_focus(key: str = "focus-keeper") -> None:
     """Render the script that moves the focus, after all widgets.
 
-    main.py calls this at the end of every run. A fragment with callbacks also calls it, because main.py does not run
-    again. Each call needs its own key.
+    main.py calls this at the end of every run. A fragment whose callbacks request the focus also calls it, because
+    main.py does not run again. Each call needs its own key.
     """
     n_requests, keys = st.session_state.get("focus", (0, ()))
     _script(key=key, data={"task": "focus", "number": n_requests, "keys": list(keys)}, height=0)
@@ -84,6 +86,6 @@ def place_announcement() -> None:
 def place_status(text: str, number: int = 0) -> None:
     """Render a hidden plain text. The script announces it to screen readers when it appears or changes.
 
-    number: A new number makes the script announce the same text again.
+    number: With a new number, the script announces an unchanged text again.
     """
     st.html(f'<span class="nr-status" data-number="{number}">{escape(text)}</span>')

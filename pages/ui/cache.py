@@ -1,8 +1,9 @@
-"""Caches for all visitors: data sets, title indexes, recommenders, and ranks of films hidden from a recommender.
+"""Caches for all visitors: data sets, title indexes, predictors, and ranks of films that are hidden from a predictor.
 
-Pages cache results for a data set with `cached_for_dataset`, results for a recommender with `cached_for_predictor`, and
-other results with `cached_by` or `functools`. Slow computations that a visitor starts are tasks (`pages.ui.tasks`).
-Callers must not change a cached result.
+A predictor is a recommender that is loaded for a data set. Pages cache results for a data set with
+`cached_for_dataset`, results for a predictor with `cached_for_predictor`, and other results with `cached_by` or
+`functools`. Slow computations that a visitor starts are tasks (`pages.ui.tasks`). Callers must not change a cached
+result.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,9 +24,9 @@ from recsys.serving.search.search import TitleIndex
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-DEFAULT_MODEL = "bert4rec"  # on pages about networks; `predictors.default` is the default for recommendations
+DEFAULT_MODEL = "bert4rec"  # recommender on pages about networks; for recommendations, see `recommenders.default`
 MAX_PREDICTORS = 150  # all recommenders for three data sets
-_loaded: set[tuple[str, ...]] = set()  # keys of `_spinner` that this server process has loaded
+_loaded: set[tuple[str, ...]] = set()  # keys for which `_spinner` has shown a spinner in this server process
 
 
 def cached_for_dataset(
@@ -80,19 +81,19 @@ def dataset(name: str) -> Dataset:
 
 @cached_for_dataset()
 def title_index(name: str) -> TitleIndex:
-    """Return the search index of a data set, in which popular films come first."""
+    """Return the search index of a data set. If several films match equally well, popular films come first."""
     data = dataset(name)
     return TitleIndex(data.catalog, data.counts)
 
 
 @cached_for_dataset(max_entries=8)
 def catalog_index(name: str) -> TitleIndex:
-    """Return a search index without popularity. The ratings of the data set are not read."""
+    """Return a search index without popularity, because the ratings of a large data set take long to read."""
     return TitleIndex(datasets.load(name).catalog)
 
 
 def load_predictor(name: str, dataset_name: str) -> Predictor:
-    """Return the predictor of a recommender, with a spinner the first time. It is reloaded if its checkpoint changes.
+    """Return the predictor of a recommender, with a spinner the first time. It is reloaded when its checkpoint changes.
 
     Raises:
         CheckpointError: If the recommender is not trained. The error has the command that trains it.
@@ -103,12 +104,12 @@ def load_predictor(name: str, dataset_name: str) -> Predictor:
 
 @st.cache_resource(max_entries=MAX_PREDICTORS, show_spinner=False, validate=lambda predictor: predictor.is_current)
 def _predictor(name: str, dataset_name: str, version: str) -> Predictor:
-    """Load a recommender. version: Version of the data set. It is only used in the cache key."""
+    """Load a recommender. version: Version of the data set, which is only part of the cache key."""
     return predictors.load(name, dataset(dataset_name))
 
 
 def preload_predictor(name: str, dataset_name: str) -> None:
-    """Load a recommender before the first page needs it, outside a session and so without a spinner."""
+    """Load a recommender before a page needs it. Outside a session, there is no spinner."""
     _predictor(name, dataset_name, prepared.version(dataset_name))
 
 
@@ -126,7 +127,7 @@ def all_recommenders() -> dict[str, Recommender]:
 
 @contextmanager
 def _spinner(text: str, *key: str) -> Iterator[None]:
-    """Show a spinner the first time that a key is loaded. Later calls are fast, and each spinner starts a thread."""
+    """Show a spinner during the first block with a key. Later blocks are fast, and a spinner would start a thread."""
     if key in _loaded:
         yield
         return

@@ -1,4 +1,4 @@
-"""Charts and tables: layout, and downloads as CSV and PNG."""
+"""Layout of charts, tables in the visitor's language, and downloads of tables as CSV and PNG."""
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -19,16 +19,17 @@ from recsys.serving.export import escape_table
 from recsys.serving.share_image import Fonts
 
 ACCENT = "#1f9a94"  # contrast of at least 3:1 with the light and with the dark background
-SECOND_ACCENT = "#d9772f"  # same contrast
+SECOND_ACCENT = "#d9772f"  # contrast as for ACCENT
 GREY = "#8d8c88"
-MAX_TITLE_LENGTH = 40  # characters in a line of an axis title on a phone
+MAX_TITLE_LENGTH = 40  # characters in a line of an axis title, so that it fits a phone
 FONT_FOLDER = Path(st.__file__).parent / "static" / "static" / "media"  # the fonts of the page (OFL)
 FILE_TYPES = {  # suffix → MIME type, icon
     ".csv": ("text/csv", "download"),
     ".json": ("application/json", "download"),
     ".png": ("image/png", "image"),
 }
-HEADINGS = {  # column names that are translated. The groups in parentheses save lines.
+# Column names that have a translation. Without groups in parentheses, ruff would put each name on its own line.
+HEADINGS = {
     *(N_("alone"), N_("attended to"), N_("attends"), N_("attention"), N_("baseline"), N_("bucket")),
     *(N_("calibration error"), N_("cosine"), N_("date"), N_("decade"), N_("difference"), N_("differs")),
     *(N_("distance"), N_("epoch"), N_("events"), N_("family"), N_("file"), N_("film"), N_("films"), N_("fingerprint")),
@@ -53,7 +54,7 @@ def set_layout(figure: go.Figure, height: int, left: int = 0, right: int = 12) -
 
 
 def wrap_title(title: str) -> str:
-    """Return the title of a horizontal axis with line breaks, so that it fits a phone."""
+    """Return the title of a horizontal axis with line breaks after at most MAX_TITLE_LENGTH characters."""
     return "<br>".join(textwrap.wrap(title, MAX_TITLE_LENGTH))
 
 
@@ -73,13 +74,13 @@ def show_chart(figure: go.Figure, description: str, table: pd.DataFrame, name: s
 
 def download_numbers(table: pd.DataFrame, name: str, title: str) -> None:
     """Show `download_buttons` without borders for a table."""
-    download_buttons(table, name, title, quiet=True)
+    download_buttons(table, name, title, has_border=False)
 
 
 def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Sequence[float] = (1, 3)) -> dict[str, Any]:
     """Return the settings of a logarithmic axis. Its ticks are `steps` times 10^min_exponent … 10^6.
 
-    Without these settings, Plotly would shorten most tick labels to one digit. label: Tick value → text.
+    Without these settings, Plotly would shorten most tick labels to one digit. label: Returns the text of a tick.
     """
     ticks = [float(f"{step}e{exponent}") for exponent in range(min_exponent, 7) for step in steps]
     return {"type": "log", "tickvals": ticks, "ticktext": [label(tick) for tick in ticks]}
@@ -88,7 +89,7 @@ def log_axis(label: Callable[[float], str], min_exponent: int = -5, steps: Seque
 def localize_table(table: pd.DataFrame, digits: Mapping[str, int] | None = None) -> Styler:
     """Return a table for `st.dataframe` with numbers in the visitor's language.
 
-    digits: Column → number of decimals. Other columns are formatted as counts (integers) or metrics.
+    digits: Column → number of decimals. In other columns, integers are formatted as counts, other numbers as metrics.
     """
     formats: dict[str, Callable[[Any], str]] = {
         str(name): partial(_cell, spec=f",.{digits[name]}f" if digits and name in digits else "")
@@ -106,23 +107,21 @@ def _cell(value: Any, spec: str) -> str:
     return count(int(value)) if isinstance(value, Integral) else metric(float(value))
 
 
-def download_buttons(
-    table: pd.DataFrame, name: str, title: str, label: str = "", index: bool = False, quiet: bool = False
-) -> None:
-    """Show a button that downloads a table as `name`.csv and, for a small table, one for `name`.png.
+def download_buttons(table: pd.DataFrame, name: str, title: str, label: str = "", has_border: bool = True) -> None:
+    """Show a button that downloads a table as `name`.csv and, for a small table, a button for `name`.png.
 
     Args:
-        table: The table.
+        table: The table. The files do not contain its index.
         name: Name of the files, without suffix.
         title: Title of the picture.
-        label: Label of the CSV button.
-        index: Whether the index is a column of the files.
-        quiet: Whether the buttons have no border.
+        label: Label of the CSV button, "" for "Download as CSV".
+        has_border: Whether the buttons have a border.
     """
-    kind: Literal["tertiary", "secondary"] = "tertiary" if quiet else "secondary"
-    table = table.reset_index() if index else table
+    kind: Literal["tertiary", "secondary"] = "secondary" if has_border else "tertiary"
     with st.container(horizontal=True, gap="xsmall", width="content"):
-        file_button(label or _("Download as CSV"), as_csv(add_headings(table)), f"{name}.csv", f"csv-{name}", kind)
+        file_button(
+            label or _("Download as CSV"), as_csv(translate_headings(table)), f"{name}.csv", f"csv-{name}", kind
+        )
         if share_image.fits_image(table):
             png_label = _("*Download as a picture: {table}*", table=escape_markdown(title))
             file_button(png_label, png_renderer(table, title), f"{name}.png", f"png-{name}", kind)
@@ -142,8 +141,8 @@ def file_button(
     )
 
 
-def add_headings(table: pd.DataFrame) -> pd.DataFrame:
-    """Return a table with translated column names. In "rank Markov chain", only "rank" is translated."""
+def translate_headings(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with translated column names. In "rank Markov chain", only the first word is translated."""
 
     def heading(column: Any) -> Any:
         if column in HEADINGS:
@@ -162,16 +161,16 @@ def as_csv(table: pd.DataFrame) -> str:
 def png_renderer(table: pd.DataFrame, title: str) -> Callable[[], bytes]:
     """Return a function that draws a table as a picture in the visitor's language.
 
-    Streamlit calls the function after a click, when the visitor's language is unknown. So it is determined before.
+    Streamlit calls the function after a click, when the visitor's language is unknown. So it is looked up before.
     """
     if "genres" in table:
         table = table.assign(genres=table["genres"].map(display_genres, na_action="ignore"))
-    table = add_headings(table).rename(columns=lambda heading: str(heading).replace("_", " "))
+    table = translate_headings(table).rename(columns=lambda heading: str(heading).replace("_", " "))
     footer, format_number = _("NextReel"), partial(number, language=current_language())
     return lambda: share_image.table_png(table, title, footer, fonts(), format_number)
 
 
 def fonts() -> Fonts:
-    """Return the font files of Streamlit, with None for a file that was not found."""
+    """Return the font files of Streamlit. A file that does not exist is None."""
     patterns = ("SourceSerifVariable-Roman*", "SourceSansVF-Up*")
     return Fonts(*(min(FONT_FOLDER.glob(pattern), default=None) for pattern in patterns))

@@ -1,4 +1,7 @@
-"""The menu of data sets, the dialog to download, enrich and delete them, and the status of downloads."""
+"""The menu of data sets, the dialog that adds and deletes data sets, and the status of downloads.
+
+The dialog can also enrich a data set: it downloads film details, such as director and cast, from Wikidata.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -21,28 +24,28 @@ from recsys.progress import ProgressCallback
 from recsys.serving.predictor import is_ready
 
 README_URL = "https://files.grouplens.org/datasets/movielens/{name}-README.{ending}"
-TEXT_READMES = ("ml-100k", "ml-1m")  # data sets whose README is a text file; the others are HTML
-MIN_FILMS_OF_TEST_USER = 3  # one each for training, validation and test
+TEXT_READMES = ("ml-100k", "ml-1m")  # data sets whose README is a text file; other READMEs are HTML
+MIN_FILMS_OF_TEST_USER = 3  # one film each for training, validation and test
 
 
 @dataclass(frozen=True)
 class DatasetSize:
-    """Size of a data set."""
+    """Number of users and films of a data set, and their release years."""
 
     n_users: int
     n_films: int
     oldest: int | None  # first release year, None if unknown
     newest: int | None  # last release year, None if unknown
-    n_trained_films: int | None = None  # films with enough ratings; None if the data set is not on this computer
+    n_trained_films: int | None = None  # films with enough ratings; None: the data set is not on this computer
     n_untested_users: int = 0  # users with fewer than MIN_FILMS_OF_TEST_USER films
     noun: Noun = "film"
 
 
 def dataset_size(name: str) -> DatasetSize:
-    """Return the size of a data set, as published if it is not on this computer.
+    """Return the size of a data set. If the data set is not on this computer, return its published size.
 
     Raises:
-        DataError: The visitor's own data set was deleted, or another version of the app made it.
+        DataError: If the data set is a visitor's own and was deleted or made by another version of the app.
     """
     published = datasets.SETS.get(name)
     if published is None or prepared.fingerprint(name):
@@ -52,6 +55,7 @@ def dataset_size(name: str) -> DatasetSize:
 
 @cache.cached_for_dataset(max_entries=32)
 def _computed_size(name: str) -> DatasetSize:
+    """Return the size of a data set of this computer."""
     data = datasets.load(name)
     years = [film.year for film in data.catalog.films if film.year is not None]
     history_lengths = data.offsets[1:] - data.offsets[:-1]
@@ -93,7 +97,7 @@ def menu() -> None:
     )
     icon = ":material/database:"
     if st.button(_("More data sets"), key="more-sets", icon=icon, type="tertiary"):
-        st.dialog(_("Data sets"), width="medium", icon=icon, on_dismiss=add_dataset.clear_cache)(show_all)()
+        st.dialog(_("Data sets"), width="medium", icon=icon, on_dismiss=add_dataset.clear_cache)(dialog_body)()
 
 
 def sort_names(names: list[str]) -> list[str]:
@@ -102,7 +106,7 @@ def sort_names(names: list[str]) -> list[str]:
     return [name for name in published if name in names] + [name for name in names if name not in published]
 
 
-def show_all() -> None:
+def dialog_body() -> None:
     """Show the content of the dialog: all data sets with their size and buttons."""
     text = _(
         "Film ratings published by GroupLens at the University of Minnesota. Your films stay in your list "
@@ -116,16 +120,16 @@ def show_all() -> None:
     names = prepared_names if paths.is_public() else list(dict.fromkeys([*datasets.SETS, *prepared_names]))
     for name in sort_names(names):
         with st.container(border=True, gap="xsmall"):
-            _card(name)
-            _action(name, name in prepared_names)
+            _show_facts(name)
+            _show_action(name, name in prepared_names)
             if name in prepared_names and cache.item_noun(name) == "film":
-                _enrichment(name)
+                _show_enrichment(name)
             is_added_by_visitor, is_open = name not in datasets.SETS, name == visitor().current.dataset
             if is_added_by_visitor and not is_open and not paths.is_public():
                 add_dataset.delete_button(name)
 
 
-def _card(name: str) -> None:
+def _show_facts(name: str) -> None:
     """Show title, size, trained recommenders and licence of a data set."""
     title = escape_markdown(cache.dataset_title(name))
     try:
@@ -143,8 +147,8 @@ def _card(name: str) -> None:
 
 
 def training_notes(name: str, size: DatasetSize) -> list[str]:
-    """Return sentences about the films and people that recommenders learn from, and about trained recommenders."""
-    kind = item_kind(size.noun)
+    """Return sentences about the films and people from which recommenders learn, and about trained recommenders."""
+    things = item_kind(size.noun)
     sentences: list[str] = []
     n_trained = size.n_films if size.n_trained_films is None else size.n_trained_films
     if n_infrequent := size.n_films - n_trained:
@@ -152,11 +156,11 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
             text = _(
                 "Recommenders learn from the {n:,} {things} with at least {fewest} ratings.",
                 n=n_trained,
-                things=kind,
+                things=things,
                 fewest=min_ratings,
             )
         else:
-            text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=n_trained, things=kind)
+            text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=n_trained, things=things)
         infrequent_text = ngettext(
             "You can also add the other film. “Best guess” and the “Content” recommenders compare its genres, tags and "
             "themes. Other recommenders use the most similar film that they have learned from.",
@@ -170,7 +174,7 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
             "{n:,} person has fewer than three {things}. Recommenders learn from them but are not tested on them.",
             "{n:,} people have fewer than three {things}. Recommenders learn from them but are not tested on them.",
             size.n_untested_users,
-            things=kind,
+            things=things,
         )
         sentences.append(text)
     titles = [
@@ -200,16 +204,16 @@ def _licence(name: str, size: DatasetSize) -> str:
     return _("{n} MB to download.", n=published.megabytes) + " " + text
 
 
-def _action(name: str, is_prepared: bool) -> None:
+def _show_action(name: str, is_prepared: bool) -> None:
     """Show the button that opens or downloads a data set, or cancels its download.
 
-    Visitors of a public server cannot download. They see the command for the administrator.
+    On a public server, visitors see the command for the administrator in place of the download button.
     """
     title, download = escape_markdown(cache.dataset_title(name)), DatasetTask("fetch", name)
     background_task = tasks.find(download.name)
     if background_task and not background_task.is_finished:
         st.caption(escape_markdown(download_text(name, background_task.event)))
-        # the style hides the part of a label in *…*, so that only screen readers read it
+        # only screen readers read the text in *…*
         _dialog_button(
             _("Cancel *downloading {data}*", data=title), f"card-stop-{name}", "close", background_task.cancel
         )
@@ -227,7 +231,7 @@ def _action(name: str, is_prepared: bool) -> None:
         _dialog_button(_("Download *{data}*", data=title), f"get-{name}", "download", partial(start, download))
 
 
-def _enrichment(name: str) -> None:
+def _show_enrichment(name: str) -> None:
     """Show whether the data set has film details, and the button that downloads them from Wikidata."""
     title, task = escape_markdown(cache.dataset_title(name)), DatasetTask("enrich", name)
     if film_details.version(name):
@@ -249,13 +253,13 @@ def _dialog_button(label: str, key: str, icon: str, action: Callable[[], object]
     def act_and_close() -> None:
         action()
         add_dataset.clear_cache()
-        st.rerun()  # without this, only the dialog would run again, and it would stay open
+        st.rerun()  # of the whole page. Without it, only the dialog would run again and stay open.
 
     button(label, key, icon, act_and_close, **options)
 
 
 def load_or_explain(name: str) -> Dataset | None:
-    """Return a data set. If it is not on this computer, show how to get it and return None."""
+    """Return a data set. If it cannot be loaded, show why or how to download it, and return None."""
     try:
         return cache.dataset(name)
     except RecsysError as error:
@@ -265,18 +269,18 @@ def load_or_explain(name: str) -> Dataset | None:
             errors.show_error(error)
             return None
     task = DatasetTask("fetch", name)  # a published data set can be downloaded
-    has_status = task in visitor().tasks and tasks.find(task.name) is not None  # `show_task_status` shows it
-    if not has_status:
+    is_in_status = task in visitor().tasks and tasks.find(task.name) is not None  # `show_task_status` shows it
+    if not is_in_status:
         title = escape_markdown(cache.dataset_title(name))
         st.info(_("{data} is not on this computer yet.", data=title), icon=":material/database:")
         with st.container(border=True, gap="xsmall"):
-            _card(name)
-            _action(name, is_prepared=False)
+            _show_facts(name)
+            _show_action(name, is_prepared=False)
     return None
 
 
 def _prepare_default() -> Dataset | None:
-    """Prepare the built-in data set, which takes about a second. Return None after an error."""
+    """Prepare the built-in data set, which takes about a second, and return it. After an error, return None."""
     try:
         with st.spinner(_("Preparing the films. This is only needed once.")):
             datasets.ensure(DEFAULT_DATASET)
@@ -299,17 +303,17 @@ def run(task: DatasetTask, report: ProgressCallback) -> None:
         datasets.get(task.dataset, report=report)
     else:
         film_counts = enrich.enrich(task.dataset, report)
-        report({"stage": "keep", **film_counts._asdict()})  # the last event, whose counts `_show_status` shows
+        report({"stage": "keep", **film_counts._asdict()})  # the last event; `_show_status` shows its counts
 
 
 def show_task_status() -> None:
-    """Show the progress or the result of each task that this visitor started."""
+    """Show the progress, the error or the result of each task that this visitor started."""
     for task in visitor().tasks:
         _show_status(task)
 
 
 def _show_status(task: DatasetTask) -> None:
-    """Show the progress, error or result of a task. If there is nothing to show, dismiss the task."""
+    """Show the progress, the error or the result of a task. If there is none, dismiss the task."""
     name, background_task, is_download = task.dataset, tasks.find(task.name), task.kind == "fetch"
     title, key = escape_markdown(cache.dataset_title(name)), f"{task.kind}-{name}"
 
@@ -353,7 +357,7 @@ def _show_status(task: DatasetTask) -> None:
             label = _("Open *{data}*", data=title)
             st.button(label, key=f"{key}-open", on_click=session.open_dataset, args=(name,))
             dismiss_button(_("Not now"))
-    else:  # cancelled, or the data set is open
+    else:  # the task was cancelled, or the downloaded data set is open
         dismiss()
 
 

@@ -1,4 +1,4 @@
-"""Show RecsysErrors: a message and, if there is one, the command that helps. Other exceptions propagate."""
+"""Show a RecsysError: its message and, if there is one, the command that fixes it. Other exceptions propagate."""
 
 import re
 import sys
@@ -13,7 +13,7 @@ from pages.ui.visitor import visitor
 from recsys import paths
 from recsys.errors import Message, RecsysError
 
-MAX_OPEN_ERRORS = 3  # file errors that are shown without an expander
+MAX_OPEN_ERRORS = 3  # maximum number of file errors that are shown without an expander
 
 
 @contextmanager
@@ -40,7 +40,7 @@ def show_error(error: RecsysError) -> None:
 
 
 def show_flash(key: str) -> None:
-    """Show the error of the last click on a widget, once."""
+    """Show the error of the last use of a widget once. key: Widget key."""
     if error := visitor().flash.pop(key, None):
         show_error(error)
 
@@ -55,7 +55,7 @@ def _starts_with_name(message: Message) -> bool:
 
 
 def show_file_errors(errors: Sequence[RecsysError]) -> None:
-    """Show errors about files. If there are more than MAX_OPEN_ERRORS, all are in an expander."""
+    """Show errors about files. More than MAX_OPEN_ERRORS are in an expander."""
     is_collapsed = len(errors) > MAX_OPEN_ERRORS
     title = ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(errors))
     with st.expander(title, icon=":material/broken_image:") if is_collapsed else nullcontext():
@@ -70,7 +70,7 @@ def show_command(command: str) -> None:
 
 
 def hide_paths(text: str) -> str:
-    """Replace the folders in a text on a public server, so that visitors do not see them."""
+    """Return a text in which, on a public server, placeholders replace the folders of the server."""
     if not paths.is_public():
         return text
     replacements = {sys.executable: "python", str(paths.home()): "$RECSYS_HOME", str(paths.REPOSITORY): "."}

@@ -26,8 +26,8 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request
 
 MAX_BARS = 8  # films of the list that have a bar
-MAX_EXTRA_DIGITS = 2  # digits that are added to percentages to show a difference
-MAX_STORIES = 50  # cached in a session
+MAX_EXTRA_DIGITS = 2  # digits that are added to two percentages to show their difference
+MAX_STORIES = 50  # plots and casts that a session caches
 FACT_LABELS = {  # field of `FilmDetails` → label
     "directors": N_("Directed by"),
     "cast": N_("With"),
@@ -45,7 +45,7 @@ def open_dialog(predictor: Predictor, request: Request, item: int) -> None:
 
 @errors.show_errors()
 def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
-    """Show the content of the dialog."""
+    """Show the content of the dialog about a recommended item."""
     catalog, model_title = predictor.dataset.catalog, cache.recommender_title(predictor)
     explanation = _explain(predictor, request, item)
     titles = [film.label for film in catalog.films]
@@ -68,6 +68,7 @@ def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
 
 @cache.cached_for_predictor(max_entries=256)
 def _explain(predictor: Predictor, request: Request, item: int) -> Explanation:
+    """Return the explanation of a recommended item. It takes a prediction for each film of the list."""
     return explain(predictor, request, [item])[0]
 
 
@@ -79,24 +80,22 @@ def film_facts(details: FilmDetails) -> list[tuple[str, str]]:
 
 
 def extra_digits(explanation: Explanation) -> int:
-    """Return the smallest number of extra digits with which the percentages with and without the strongest film differ.
+    """Return the number of extra digits with which a percentage visibly changes if the strongest film is removed.
 
-    It is 0 if there are no probabilities, or if MAX_EXTRA_DIGITS are too few.
+    It is 0 if there are no probabilities, or if even MAX_EXTRA_DIGITS do not show a difference.
     """
     if not explanation.influences:
         return 0
-    position_with_all, position_without = explanation.rank_position, explanation.influences[0].rank_position_without
-    with_all, without = position_with_all.probability, position_without.probability
+    with_all = explanation.rank_position.probability
+    without = explanation.influences[0].rank_position_without.probability
     if with_all is None or without is None:
         return 0
-    for n_digits in range(MAX_EXTRA_DIGITS + 1):
-        if precise_percent(with_all, n_digits) != precise_percent(without, n_digits):
-            return n_digits
-    return 0
+    digits = range(MAX_EXTRA_DIGITS + 1)
+    return next((n for n in digits if precise_percent(with_all, n) != precise_percent(without, n)), 0)
 
 
 def rank_text(position: RankPosition, model_title: str, n_extra_digits: int = 0) -> str:
-    """Return a sentence with the rank and the probability of a film."""
+    """Return a sentence with the rank and, if the model has one, the probability of a film."""
     if position.rank is None:
         return _("{model} rules it out.", model=model_title)
     fields = {"model": model_title, "rank": ordinal(position.rank)}
@@ -109,30 +108,29 @@ def rank_text(position: RankPosition, model_title: str, n_extra_digits: int = 0)
 
 
 def reason(explanation: Explanation, titles: Sequence[str], model_title: str) -> str:
-    """Return sentences about the films that count for or against it. titles: Film titles by film number."""
-    raising = [titles[influence.item] for influence in explanation.lifted_by]
-    lowering = [titles[influence.item] for influence in explanation.lowered_by]
+    """Return sentences about the films that raise or lower the recommended film. titles: By film number."""
+    raising_titles = [titles[influence.item] for influence in explanation.lifted_by]
+    lowering_titles = [titles[influence.item] for influence in explanation.lowered_by]
     if not explanation.influences:
         return _("Your list is empty. {model} recommends this film to everyone with an empty list.", model=model_title)
-    if not raising and not lowering:
+    if not raising_titles and not lowering_titles:
         return _("No single film of yours makes a difference.")
-    if not raising and len(lowering) > 1:
-        return _("Your films count against it, {one} most of all.", one=lowering[0])
+    if not raising_titles and len(lowering_titles) > 1:
+        return _("Your films count against it, {one} most of all.", one=lowering_titles[0])
     sentences = []
-    if len(raising) == 1:
-        sentences.append(_("Mostly because you watched {one}.", one=raising[0]))
-    elif raising:
-        text = _(
-            "Mostly because you watched {one}, and partly because you watched {two}.", one=raising[0], two=raising[1]
-        )
+    if len(raising_titles) == 1:
+        sentences.append(_("Mostly because you watched {one}.", one=raising_titles[0]))
+    elif raising_titles:
+        strongest, second = raising_titles[:2]
+        text = _("Mostly because you watched {one}, and partly because you watched {two}.", one=strongest, two=second)
         sentences.append(text)
-    if lowering:
-        sentences.append(_("{one} counts against it.", one=lowering[0]))
+    if lowering_titles:
+        sentences.append(_("{one} counts against it.", one=lowering_titles[0]))
     return " ".join(sentences)
 
 
 def notes(explanation: Explanation, model_title: str) -> list[str]:
-    """Return sentences about how the influences were computed, and about films of the list without a bar."""
+    """Return sentences about how the influences were computed, and about films of the list that have no bar."""
     n_tested = len(explanation.influences)
     if not n_tested:
         return []
@@ -157,7 +155,7 @@ def notes(explanation: Explanation, model_title: str) -> list[str]:
 
 
 def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
-    """Return HTML of the films with the strongest influence. A bar to the right: the film counts for it."""
+    """Return HTML of the films with the strongest influence. A bar to the right raises the recommended film."""
     influences, n_extra_digits = explanation.influences[:MAX_BARS], extra_digits(explanation)
     # the longest bars to the left and to the right of the zero line together fill the width
     largest_decrease = max(0.0, *(-influence.effect for influence in influences))
@@ -173,7 +171,7 @@ def influence_bars(explanation: Explanation, titles: Sequence[str]) -> str:
 def _bar(
     influence: Influence, title: str, full_effect: float, position_with_all: RankPosition, n_extra_digits: int
 ) -> str:
-    """Return HTML of a film with its bar and a text. full_effect: Effect whose bar would fill the width."""
+    """Return HTML of a film with its bar and a text. full_effect: Effect of a bar as wide as the chart."""
     effect = influence.effect
     css_class, width = "nr-up" if effect > 0 else "nr-down", f"{abs(effect) / full_effect:.1%}"
     bar = f'<span class="nr-pull" aria-hidden="true"><i class="{css_class}" style="width:{width}"></i></span>'
@@ -190,7 +188,7 @@ def _bar(
 
 
 def _without_text(position: RankPosition, n_extra_digits: int) -> str:
-    """Return the probability or rank of the recommended film without one film of the list: "4.2% without it"."""
+    """Return the probability or rank of the recommended film after one film is removed: "4.2% without it"."""
     if position.rank is None:
         return _("ruled out without it")
     if position.probability is None:
@@ -199,7 +197,7 @@ def _without_text(position: RankPosition, n_extra_digits: int) -> str:
 
 
 def film_site_links(catalog: Catalog, item: int) -> list[str]:
-    """Return HTML links to an item on IMDb and TMDB, as far as the data set has its ids."""
+    """Return HTML links to an item on IMDb and TMDB. A site is omitted if the data set lacks its id."""
     return [film_cards.link(site, address, catalog.films[item]) for site, address in film_links(catalog, item).items()]
 
 
@@ -220,7 +218,7 @@ def tmdb_attribution() -> None:
 
 
 def show_story(catalog: Catalog, item: int) -> None:
-    """Show plot and cast of a film from TMDB if there is a key."""
+    """Show plot and cast of a film from TMDB, if there is a key."""
     if not (key := tmdb_key()):
         return
     st.markdown("**" + _("What it is about") + "**")
@@ -235,7 +233,7 @@ def show_story(catalog: Catalog, item: int) -> None:
 
 
 def _story(key: tmdb.Key, film: tmdb.FilmRef) -> tmdb.Story | None:
-    """Return plot and cast of a film, which are cached in the session. None: no valid reply in time."""
+    """Return plot and cast of a film, and cache them in the session. Return None without a valid reply in time."""
     stories = st.session_state.setdefault("stories", {})
     if film not in stories and (story := tmdb_service().story(key, film)):
         stories[film] = story

@@ -11,7 +11,7 @@ from recsys.serving.poster_art import poster_url
 from recsys.serving.recommend import Recommendation
 
 LINK_LABELS = {"IMDb": N_("{film} on IMDb, in a new tab"), "TMDB": N_("{film} on TMDB, in a new tab")}
-ProbabilityFormat = Callable[[float], str]  # probability → text
+ProbabilityFormat = Callable[[float], str]  # a function of a probability that returns a text
 
 
 def card(
@@ -24,8 +24,13 @@ def card(
 ) -> str:
     """Return a recommended film as a card.
 
-    full_bar: Probability of a full bar. photo: URL of a poster, in place of the drawn one.
-    credits_text: Running time and directors, "" if unknown. None: omit the line, if the data set has no details.
+    Args:
+        pick: The recommended film.
+        full_bar: Probability of a full bar. None: no bar.
+        links: Site → address.
+        photo: URL of a poster, which covers the drawn poster.
+        probability_format: Formats the probability beside the bar.
+        credits_text: Running time and directors, "" if unknown. None: no line for them.
     """
     genres = escape(display_genres(pick.film.genres)) or "&nbsp;"
     credits_line = "" if credits_text is None else f'<div class="nr-quiet nr-made">{escape(credits_text)}</div>'
@@ -54,7 +59,7 @@ def row(
 ) -> str:
     """Return a film as a row with a number and a bar.
 
-    number: Rank or position. full_bar: Probability of a full bar. note: Sentence below the film.
+    number: Rank or position. note: Sentence below the film. For the other arguments, see `card`.
     """
     details = escape(" · ".join(filter(None, [_details(film), credits_text]))) + _links(film, links) + _note(note)
     bar = _probability(probability, full_bar, probability_format)
@@ -78,7 +83,7 @@ def example_card(example: SampleList, films: Iterable[Film]) -> str:
 
 
 def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
-    """Return one of the lists of several recommenders. counts: Item → number of lists that have it."""
+    """Return one of several lists, with the number of lists that have each film. counts: Item → this number."""
     rows = []
     for pick in picks:
         n = counts[pick.item]
@@ -90,31 +95,34 @@ def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
-def reordered_list(picks: Iterable[Recommendation], before: list[int]) -> str:
-    """Return a list with earlier ranks, in which new films are highlighted. before: Items of the earlier list."""
+def reordered_list(picks: Iterable[Recommendation], items_before: list[int]) -> str:
+    """Return a list with the ranks before a change. New films are highlighted. items_before: List before the change."""
     rows = []
     for pick in picks:
-        earlier_rank = before.index(pick.item) + 1 if pick.item in before else None
-        text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(earlier_rank, pick.rank)}")
-        highlight = "" if earlier_rank else " nr-shared"  # in `compared_list`, films of several lists have it
-        rows.append(f'<li class="nr-line{highlight}" style="--nr-share:0.6">{text}</li>')  # at 60% of its strength
+        rank_before = items_before.index(pick.item) + 1 if pick.item in items_before else None
+        text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(rank_before, pick.rank)}")
+        css_class = "" if rank_before else " nr-shared"  # the highlight of `compared_list`, at 60% of its strength
+        rows.append(f'<li class="nr-line{css_class}" style="--nr-share:0.6">{text}</li>')
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
 def join_rows(rows: Iterable[str]) -> str:
-    """Return a list of rows, such as those of `row`."""
+    """Return a list of rows. rows: HTML, for example from `row`."""
     items = "".join(f"<li>{html}</li>" for html in rows)
     return f'<ol class="nr-rows">{items}</ol>'
 
 
-def film_columns(numbered: Iterable[tuple[int, Film]]) -> str:
-    """Return films with their positions in several columns, as many as the width allows."""
-    rows = (f'<li class="nr-line">{_row(number, film, escape(_details(film)))}</li>' for number, film in numbered)
+def film_columns(films: Iterable[tuple[int, Film]]) -> str:
+    """Return films in as many columns as the width allows. films: (position, film)."""
+    rows = (f'<li class="nr-line">{_row(position, film, escape(_details(film)))}</li>' for position, film in films)
     return f'<ol class="nr-list nr-past">{"".join(rows)}</ol>'
 
 
 def film_bar_row(number: int, film: Film, share: float, value: str, note: str = "") -> str:
-    """Return a film with a bar. share: Filled part, clipped to 0…1. value: Bar text. note: Replaces year and genres."""
+    """Return a film with a bar.
+
+    share: Filled part of the bar, clipped to 0…1. value: Text beside the bar. note: Replaces year and genres.
+    """
     text = _row(number, film, escape(note or _details(film)))
     return f'<div class="nr-line">{text}{_bar(min(max(share, 0), 1), value)}</div>'
 
@@ -130,19 +138,19 @@ def group_row(number: int, film: Film, preferences: Iterable[tuple[str, float, s
 
 
 def sequence_chips(chips: Iterable[tuple[int, str, bool]]) -> str:
-    """Return the tokens of a sequence. chips: (number, label, is masked). "…" stands for missing numbers."""
-    items, next_number = [], 1
-    for number, label, is_masked in chips:
-        if number != next_number:
+    """Return the tokens of a sequence. chips: (position, label, is masked). "…" stands for omitted positions."""
+    items, next_position = [], 1
+    for position, label, is_masked in chips:
+        if position != next_position:
             items.append('<li class="nr-token nr-left-out">…</li>')
         css_class = " nr-blank" if is_masked else ""
-        items.append(f'<li class="nr-token{css_class}"><i>{number}</i>{escape(label)}</li>')
-        next_number = number + 1
+        items.append(f'<li class="nr-token{css_class}"><i>{position}</i>{escape(label)}</li>')
+        next_position = position + 1
     return f'<ol class="nr-tokens">{"".join(items)}</ol>'
 
 
 def link(site: str, address: str, film: Film) -> str:
-    """Return a link to a film on "IMDb" or "TMDB" that opens a new tab."""
+    """Return a link to a film that opens a new tab. site: "IMDb" or "TMDB"."""
     label = escape(_(LINK_LABELS[site], film=film.label))
     return f'<a href="{escape(address)}" target="_blank" rel="noopener" aria-label="{label}">{site}</a>'
 
@@ -163,7 +171,7 @@ def _poster(film: Film, rank: int | None = None, photo: str | None = None) -> st
 
 
 def _row(number: int, film: Film, details: str) -> str:
-    """Return number, small poster and title. details: HTML below the title."""
+    """Return number, small poster, title and details. details: HTML below the title."""
     return f'<span class="nr-number">{number}</span>{_thumbnail(film)}{_text(film.title, details)}'
 
 

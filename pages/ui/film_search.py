@@ -1,4 +1,4 @@
-"""The search box for films, and films as buttons."""
+"""The search box for films, its notes about missing films, and films as buttons."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -17,7 +17,7 @@ from recsys.errors import RecsysError
 from recsys.serving.search.name_index import PHRASE
 from recsys.serving.search.search import SearchResult, TitleIndex
 
-MAX_QUOTED_LETTERS = 60  # of the query in a note
+MAX_QUOTED_LETTERS = 60  # letters of the query in a note
 MAX_TITLE_WORDS = 5  # a longer query without results may be several titles
 MIN_LETTERS = 3  # a shorter query is not searched in other data sets
 
@@ -31,7 +31,7 @@ def search_box(
     results_key: str = "found",
     on_enter: Callable[[SearchResult], None] | None = None,
     several_hint: str = "",
-    offer: Callable[[str], bool] | None = None,
+    offer_other_search: Callable[[str], bool] | None = None,
     **options: Any,
 ) -> None:
     """Show a search box and its results.
@@ -45,8 +45,8 @@ def search_box(
         results_key: Key of the container with the results.
         on_enter: Called with the best result when Enter is pressed in the box, see `choose_best`.
         several_hint: Text that is shown if there is no result and the query may be several titles.
-        offer: Shows another search for the query, if there is one, and returns whether it did. It is not called if
-            the best result matches a person.
+        offer_other_search: Called with the query, unless the best result matches a person. If another kind of search
+            fits the query, it shows a button for that search. It returns whether it has shown a button.
         options: Further arguments of `st.text_input`.
     """
     index = cache.title_index(dataset_name)
@@ -57,24 +57,24 @@ def search_box(
     if not text or not text.strip():
         return
     results = index.search(text, limit=limit)
-    confident = [result for result in results if result.is_confident]
+    confident_results = [result for result in results if result.is_confident]
     with st.container(key=results_key, gap=None):
-        for result in confident:
+        for result in confident_results:
             render(result)
-        has_person = bool(confident and confident[0].matched_person)
-        has_offer = bool(offer and not has_person and offer(text.strip()))
-        similar = [] if confident or has_offer else results
-        if note := missing_note(dataset_name, text, confident, has_offer):
-            st.caption(f"{note} {_('Most similar titles:')}" if similar else note)
-        for result in similar:
+        has_person = bool(confident_results and confident_results[0].matched_person)
+        has_offer = bool(offer_other_search and not has_person and offer_other_search(text.strip()))
+        similar_results = [] if confident_results or has_offer else results
+        if note := missing_note(dataset_name, text, confident_results, has_offer):
+            st.caption(f"{note} {_('Most similar titles:')}" if similar_results else note)
+        for result in similar_results:
             render(result)
-        if several_hint and not confident and ("," in text or len(text.split()) > MAX_TITLE_WORDS):
+        if several_hint and not confident_results and ("," in text or len(text.split()) > MAX_TITLE_WORDS):
             st.caption(several_hint)
-    browser.place_status(_("Films found: {n}.", n=len(confident)))
+    browser.place_status(_("Films found: {n}.", n=len(confident_results)))
 
 
 def placeholder(index: TitleIndex) -> str:
-    """Return the placeholder of a search box: the number of films and their years."""
+    """Return the placeholder of a search box: the number of films and, if known, their years."""
     if index.years is None:
         return ngettext("Search {n:,} film", "Search {n:,} films", len(index))
     oldest, newest = index.years
@@ -95,18 +95,23 @@ def _best_match(index: TitleIndex, text: str) -> SearchResult | None:
     return best if best and best.is_confident and not best.matched_person else None
 
 
-def missing_note(dataset_name: str, text: str, confident: list[SearchResult], has_offer: bool = False) -> str:
-    """Return a Markdown note about a film that the data set lacks and the other data sets that have it, or "".
+def missing_note(dataset_name: str, text: str, confident_results: list[SearchResult], has_offer: bool = False) -> str:
+    """Return a Markdown note about a film that the data set lacks, with the other data sets that have it, or "".
 
-    With `has_offer`, the query need not be a title, so the note does not report that the data set lacks it.
+    Args:
+        dataset_name: Data set that was searched.
+        text: The query.
+        confident_results: Its confident results in this data set.
+        has_offer: Whether the query may be no title, because the page offers another kind of search for it. The note
+            then only names other data sets.
     """
-    if confident and confident[0].score > PHRASE:  # the title of the best result starts with the query
+    if confident_results and confident_results[0].score > PHRASE:  # the best title starts with the query
         return ""
     matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
-    if confident:  # then only a title that starts with the query is worth a note
+    if confident_results:  # then only a title that starts with the query is worth a note
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
     sentences = [_("{film} is in {data}.", data=title, film=film.label) for title, film in matches]
-    if not confident and not has_offer:
+    if not confident_results and not has_offer:
         query = text.strip()
         not_found = ngettext(
             "“{text}” is not the title of the only film in this data set.",
@@ -119,7 +124,7 @@ def missing_note(dataset_name: str, text: str, confident: list[SearchResult], ha
 
 
 def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, SearchResult]]:
-    """Return (title of the data set, best result) for each other data set with a confident result."""
+    """Return (title of the data set, best match) for each other data set that has a `_best_match`."""
     matches = []
     for name in datasets.prepared_names():
         with suppress(RecsysError):  # a damaged data set, whose error is shown when it is opened

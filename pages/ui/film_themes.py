@@ -1,4 +1,4 @@
-"""The names of the themes of `assets/films/themes.csv` in the visitor's language."""
+"""Translate the names of themes, such as "time travel". The films of each theme are in assets/films/themes.csv."""
 
 from pages.ui import cache, format
 from pages.ui.i18n import _
@@ -14,7 +14,7 @@ def english_theme_name(text: str) -> str:
 
 
 def display_tag_or_theme(tag: str) -> str:
-    """Return the translated name of the theme that a tag names, or else the tag as `format.display_tag` shows it."""
+    """Return the translated name of a theme that is also a tag. Return any other tag as `format.display_tag` does."""
     theme = _theme_by_tag(DEFAULT_DATASET).get(tag)
     return _(theme) if theme else format.display_tag(tag)
 

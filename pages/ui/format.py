@@ -4,46 +4,37 @@ import math
 import re
 from collections.abc import Sequence
 
-from pages.ui.i18n import (
-    ENGLISH,
-    METRIC_FORMAT,
-    N_,
-    _,
-    count,
-    current_language,
-    film_translation,
-    join_names,
-    ngettext,
-    number,
-)
+from pages.ui import i18n
+from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.data.dataset import Noun
 from recsys.data.film_details import FilmDetails
 
 NOUNS: dict[Noun, str] = {"item": N_("items"), "film": N_("films")}  # `Dataset.noun` → plural
-# titles of the genres of the published data sets. Only they are translated. The groups in parentheses save lines.
+# Titles of the genres of the published data sets. Other genres are not translated. Without groups in parentheses, ruff
+# would put each title on its own line.
 GENRES = {
     *(N_("Action"), N_("Adventure"), N_("Animation"), N_("Children's"), N_("Comedy"), N_("Crime")),
     *(N_("Documentary"), N_("Drama"), N_("Fantasy"), N_("Film noir"), N_("Horror"), N_("IMAX"), N_("Musical")),
     *(N_("Mystery"), N_("Romance"), N_("Sci-Fi"), N_("Thriller"), N_("War"), N_("Western")),
 }
 GENRE_TITLES = {"Children": "Children's", "Film-Noir": "Film noir"}  # genre in the data → its title, one of GENRES
-# positions inside "://", "www." and "@example.org"
+# Positions inside "://", "www." and "@example.org". A word joiner there prevents links.
 _IN_URL = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGNORECASE)
 
 
 def escape_markdown(text: str, links: bool = False) -> str:
-    """Escape a text for Markdown. links: Whether URLs become links. If not, a word joiner (U+2060) splits each."""
+    """Escape a text for Markdown. links: Whether URLs become links. If not, a word joiner (U+2060) splits them."""
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_URL.sub("\u2060", text))
 
 
 def join_escaped(names: Sequence[str]) -> str:
     """Return names as "A, B and C", with each name escaped for Markdown."""
-    return join_names([escape_markdown(name) for name in names])
+    return i18n.join_names([escape_markdown(name) for name in names])
 
 
 def metric(value: float | None, sign: bool = False) -> str:
     """Return a metric or p-value with four decimals, "–" if it is missing. sign: Whether to write a plus."""
-    return "–" if value is None or math.isnan(value) else number(value, f"{'+' if sign else ''}{METRIC_FORMAT}")
+    return "–" if value is None or math.isnan(value) else number(value, f"{'+' if sign else ''}{i18n.METRIC_FORMAT}")
 
 
 def percent(share: float) -> str:
@@ -67,14 +58,14 @@ def factor(value: float) -> str:
 
 def ordinal(n: int) -> str:
     """Return "1st", "22nd" or "113th" in English, and the number in other languages."""
-    if current_language() != ENGLISH:
+    if i18n.current_language() != i18n.ENGLISH:
         return count(n)
     ending = {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
     return f"{n:,}{'th' if n % 100 in (11, 12, 13) else ending}"
 
 
 def rank_change_label(before: int | None, rank: int) -> str:
-    """Return the earlier rank of a film as "new", "same rank" or "was 3"."""
+    """Return "new", "same rank" or "was 3" for a film. before: Its rank in another list, None if it was not there."""
     if before is None:
         return _("new")
     return _("same rank") if before == rank else _("was {n}", n=before)
@@ -106,8 +97,8 @@ def year_range(oldest: int | None, newest: int | None) -> str:
 
 
 def item_kind(noun: Noun) -> str:
-    """Return "films" or "items", also if the open data set has the other noun."""
-    return film_translation(NOUNS[noun])
+    """Return "films" or "items" in the visitor's language, even if the open data set has the other noun."""
+    return i18n.film_translation(NOUNS[noun])
 
 
 def item_count(n: int, noun: str) -> str:

@@ -7,7 +7,7 @@ language is looked up at every call, because callbacks and fragments of Streamli
 Session state:
     lang: Code of the language.
     chosen_language: Value of the menu of languages.
-    noun: What the open data set consists of, "film" or "item".
+    noun: "film" or "item", the word for the items of the open data set.
 """
 
 import io
@@ -34,7 +34,7 @@ from recsys.paths import ASSETS
 
 ENGLISH = "en"
 METRIC_FORMAT = ",.4f"  # for Python and for Plotly
-LANGUAGES = {ENGLISH: "English", "uk": "Українська"}  # each in its own language
+LANGUAGES = {ENGLISH: "English", "uk": "Українська"}  # code → name of the language in this language
 CATALOGS = ASSETS / "locale"
 
 
@@ -59,7 +59,7 @@ def N_(message: str) -> str:  # noqa: N802 - the usual name, which tools for tra
 
 
 def localize(message: Message | RecsysError | str) -> str:
-    """Return a message of recsys in the visitor's language. Strings in its fields stay as they are."""
+    """Return a message of recsys in the visitor's language. Strings in its fields are not translated."""
     if isinstance(message, str):
         return _(message)
     if isinstance(message, RecsysError):
@@ -79,7 +79,7 @@ def _translate(singular: str, plural: str = "", n: int = 1) -> str:
 
 
 def film_translation(text: str) -> str:
-    """Return the translation of a text about films, also if the open data set is of other items."""
+    """Return the translation of a text about films, even if the items of the open data set are not films."""
     return translations(current_language(), "film").gettext(text)
 
 
@@ -102,7 +102,7 @@ def language_menu() -> None:
 
     def change_language() -> None:
         state.lang = state.chosen_language or state.lang  # a second click on the same language clears the choice
-        # Streamlit identifies the options of widgets by their labels, and these change. Values that are set again stay.
+        # Streamlit stores the labels of chosen options, and the labels change. It keeps values that are set again.
         for key in list(state):
             if _is_choice(state[key]):
                 state[key] = state[key]
@@ -119,7 +119,7 @@ def language_menu() -> None:
 
 
 def _is_choice(value: Any) -> bool:
-    """Return whether a value can be of a widget with options, and not of a button (bool) or a file uploader."""
+    """Return whether a value can be of a widget with options. Values of buttons and file uploaders must not be set."""
     values = value if type(value) in (list, tuple) else [value]
     return all(type(each) in (str, int, float) for each in values)
 
@@ -132,12 +132,12 @@ def current_language() -> str:
 
 
 def current_noun() -> Noun:
-    """Return what the open data set consists of: "film" or "item"."""
+    """Return the word for the items of the open data set, or "film" outside a session."""
     return "film" if get_script_run_ctx(suppress_warning=True) is None else st.session_state.get("noun", "film")
 
 
 def number(value: Any, spec: str, language: str = "") -> str:
-    """Format a number for a language, "": the visitor's language. spec: Format specification of `format`."""
+    """Format a number. spec: As in `format`. language: Code of a language. "": the visitor's language."""
     text, language = format(value, spec), language or current_language()
     return text if language == ENGLISH else text.translate(_separators(language))
 
@@ -182,10 +182,10 @@ def _separators(language: str) -> dict[int, str]:
 
 
 @cache
-def translations(language: str, kind: Noun) -> NullTranslations:
+def translations(language: str, noun: Noun) -> NullTranslations:
     """Return the catalogue of a language for films or items. Texts without a translation stay English."""
     catalog = NullTranslations() if language == ENGLISH else _compile(read_catalog(language))
-    if kind == "film":
+    if noun == "film":
         return catalog
     item_catalog = _compile(read_catalog(f"{language}@item"))
     item_catalog.add_fallback(catalog)

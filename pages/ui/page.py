@@ -1,4 +1,4 @@
-"""Parts of pages: settings and navigation, header, popovers, filter controls, and the choice of a user."""
+"""Widgets of several pages: navigation, header, popovers, filter controls, and the choice of a user."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -23,8 +23,9 @@ from recsys.serving.history import UserHistory
 from recsys.serving.recommend import ServingError
 
 WATCH_PAGE = "1_watch_next.py"
-PAGES = {  # script → icon, title, help
-    # The number distinguishes a script from the package with the widgets of the page. Streamlit's URLs do not have it.
+# Script → icon, title, help. The number of a script distinguishes it from the package with the widgets of the page.
+# Streamlit removes the number from the URL.
+PAGES = {
     WATCH_PAGE: ("movie", N_("Watch next"), N_("Add the films you watched and get recommendations.")),
     "2_compare.py": ("view_column", N_("Compare"), N_("Compare what several recommenders suggest.")),
     "3_evaluation.py": ("leaderboard", N_("Evaluation"), N_("See how accurate each recommender is.")),
@@ -39,7 +40,7 @@ POPULARITY_LABELS = {  # level of POPULARITY_LEVELS → label
     "lesser known": N_("Lesser known"),
     "hidden gems": N_("Little known"),
 }
-MAX_TITLES = 8  # of films in one line
+MAX_TITLES = 8  # film titles in one line
 
 
 def navigation() -> st.Page:
@@ -53,15 +54,16 @@ def navigation() -> st.Page:
         if script != TRAIN_PAGE or not is_public()
     ]
     current_page = st.navigation(pages, position="top")
-    # set after the navigation, which also sets a title
+    # after `st.navigation`, which also sets a title
     st.set_page_config(_("{page} · {app}", page=current_page.title, app=_("NextReel")))
     return current_page
 
 
 def header(title: str, caption: str) -> Dataset | None:
-    """Show title, menu of data sets and status of downloads, and load the open data set and the visitor's films in it.
+    """Show the title, the menu of data sets and the status of downloads, and load the open data set.
 
-    Return the data set, or None if it is unavailable.
+    Also convert the visitor's pending films to films of the data set. Return the data set, or None if it is
+    unavailable.
     """
     left, right = st.columns([2, 1], vertical_alignment="top")
     with left:
@@ -87,7 +89,7 @@ def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
     films = visitor().current.films
     show_notices()
     if films:
-        show_titles(dataset, films)
+        show_visitor_titles(dataset)
         st.page_link(WATCH_PAGE, label=_("Change the films"), icon=":material/edit:")
     else:
         st.info(advice, icon=":material/playlist_add:")
@@ -95,20 +97,19 @@ def require_films(dataset: Dataset, advice: str) -> tuple[int, ...]:
     return films
 
 
-def show_titles(dataset: Dataset, films: Sequence[int], label: str = "") -> None:
-    """Show the latest titles of a list in one line, with arrows between them, or with commas for favourites.
+def show_visitor_titles(dataset: Dataset) -> None:
+    """Show the latest titles of the visitor's list in one line."""
+    if visitor().current.in_watch_order:
+        show_titles(dataset, visitor().current.films, _("Your films, in the order you watched them"))
+    else:
+        show_titles(dataset, visitor().current.films, _("Your films"), separator=", ")
 
-    Args:
-        dataset: Has the titles.
-        films: The numbers of the films.
-        label: Text before the titles, for films in an order. "": the films are the visitor's list.
-    """
-    titles = [escape_markdown(dataset.catalog.films[item].label) for item in films]
-    newest = titles if len(titles) <= MAX_TITLES else ["…", *titles[-MAX_TITLES:]]
-    separator = " → " if label or visitor().current.in_watch_order else ", "
-    if not label:
-        label = _("Your films, in the order you watched them") if visitor().current.in_watch_order else _("Your films")
-    st.markdown(f":gray[{escape_markdown(label)}:] {separator.join(newest)}")
+
+def show_titles(dataset: Dataset, films: Sequence[int], label: str, separator: str = " → ") -> None:
+    """Show a label and the latest titles of a list in one line. films: Film numbers, oldest first."""
+    titles = [escape_markdown(dataset.catalog.films[number].label) for number in films]
+    latest = titles if len(titles) <= MAX_TITLES else ["…", *titles[-MAX_TITLES:]]
+    st.markdown(f":gray[{escape_markdown(label)}:] {separator.join(latest)}")
 
 
 def show_examples(dataset: Dataset) -> None:
@@ -116,7 +117,7 @@ def show_examples(dataset: Dataset) -> None:
 
     def load(items: Sequence[int]) -> None:
         session.start_list(items)
-        browser.focus_on("search")  # the button disappears
+        browser.focus_on("search")  # the clicked button disappears
 
     for example in history.available_sample_lists(cache.title_index(dataset.name)):
         films = [dataset.catalog.films[item] for item in example.items]
@@ -129,15 +130,16 @@ def show_examples(dataset: Dataset) -> None:
 def popover(
     label: str, key: str, icon: str, help: str | None = None, disabled: bool = False, focus: tuple[str, ...] = ()
 ) -> PopoverContainer:
-    """Return a popover that moves the keyboard focus into its content, or to the first enabled widget of `focus`.
+    """Return a popover that moves the keyboard focus into its content when it opens.
 
     The Tab key does not reach the content, because Streamlit renders it at the end of the page. Callers render it in
     `popover_content(key)`, and only while the popover is open.
+
+    focus: Keys of widgets. The first enabled one gets the focus. Empty: the first widget of the content gets it.
     """
 
     def move_focus() -> None:
-        is_open = st.session_state.get(key)
-        if is_open:
+        if st.session_state.get(key):  # the popover opens
             browser.focus_on(*(focus or (f"in-{key}",)))
 
     return st.popover(label, icon=f":material/{icon}:", key=key, help=help, disabled=disabled, on_change=move_focus)
@@ -155,22 +157,21 @@ def filter_popover(key: str, n_active: int) -> PopoverContainer:
 
 def stable_popover(label: str, key: str, icon: str) -> PopoverContainer:
     """Return a popover whose label stays the same while it is open. With a new label, Streamlit would close it."""
-    state = st.session_state
-    is_open = state.get(key)
-    if not is_open:
-        state[f"{key}_label"] = label
-    return popover(state[f"{key}_label"], key, icon)
+    state, label_key = st.session_state, f"{key}_label"
+    if not state.get(key):  # the popover is closed
+        state[label_key] = label
+    return popover(state[label_key], key, icon)
 
 
 def year_slider(features: FilmFeatures, key: str, years: tuple[int, int] | None, on_change: Callable[[], None]) -> None:
-    """Show a slider for release years, unless all films are of one year. years: Chosen years, None for all."""
+    """Show a slider for release years, unless all films are of one year. years: Selected years, None for all."""
     if features.year_range[0] < features.year_range[1]:
         current_years = years or features.year_range
         st.session_state[key] = tuple(int(np.clip(year, *features.year_range)) for year in current_years)
         st.slider(_("Released between"), *features.year_range, key=key, on_change=on_change)
 
 
-def chosen_years(features: FilmFeatures, key: str) -> tuple[int, int] | None:
+def selected_years(features: FilmFeatures, key: str) -> tuple[int, int] | None:
     """Return the years of `year_slider`, or None for all years."""
     years = tuple(st.session_state.get(key, features.year_range))
     return None if years == features.year_range else years
@@ -184,30 +185,30 @@ def genre_menu(
     label: str,
     placeholder: str,
 ) -> None:
-    """Show a menu of genres."""
+    """Show a menu of genres. genres: The selected genres."""
     multiselect(key, features.genres, genres, on_change, label, placeholder, format_func=display_tag)
 
 
 def multiselect(
     key: str,
     options: Sequence[str],
-    chosen: tuple[str, ...],
+    selection: tuple[str, ...],
     on_change: Callable[[], None],
     label: str,
     placeholder: str,
     **arguments: Any,
 ) -> None:
-    """Show a menu of options. Chosen options that the data set does not have stay chosen.
+    """Show a menu of options. Selected options that the data set does not have stay in the menu.
 
     arguments: Further arguments of `st.multiselect`.
     """
-    st.session_state[key] = list(chosen)
-    options = list(dict.fromkeys([*options, *chosen]))
+    st.session_state[key] = list(selection)
+    options = list(dict.fromkeys([*options, *selection]))
     st.multiselect(label, options, select_all=False, key=key, placeholder=placeholder, on_change=on_change, **arguments)
 
 
 def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> None:
-    """Show a slider for the popularity of films."""
+    """Show a slider for the popularity of films. value: The selected level of POPULARITY_LEVELS."""
     st.session_state[key] = value
     help_text = _(
         "Based on how many ratings a film has in this data set. Mainstream: the top 5% of the films. Well known: "
@@ -224,7 +225,7 @@ def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> No
 
 
 def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
-    """Show an input for the id or name of a user. Return the user's history, or None if there is no such user."""
+    """Show an input for the id or name of a user. Return the user's history, or None if the user does not exist."""
     if dataset.user_names is not None:
         default = str(dataset.user_names[0])
         user: int | str = st.text_input(_("Name of the person in the file"), default, key=f"{key}_named", help=help)
@@ -246,7 +247,10 @@ def user_input(dataset: Dataset, key: str, help: str) -> UserHistory | None:
 def user_popover(
     dataset: Dataset, key: str, input_help: str, on_use: Callable[[UserHistory], None], help: str | None = None
 ) -> None:
-    """Show a popover with `user_input` and a button that calls `on_use` with the user's history."""
+    """Show a popover with `user_input` and a button that calls `on_use` with the user's history.
+
+    input_help: Help text of the input. help: Help text of the popover.
+    """
     open_key = f"{key}-open"
     panel = popover(_("Choose a person"), open_key, "tag", help)
     if panel.open:
@@ -256,7 +260,7 @@ def user_popover(
 
 
 def user_caption(n_watched: int, n_shown: int, dataset_title: str) -> str:
-    """Return a sentence about a user whose newest `n_shown` films are in the list."""
+    """Return a sentence about a user who watched `n_watched` films. The newest `n_shown` of them are in the list."""
     if n_shown == n_watched:
         return ngettext(
             "A real person from {data} who watched {n:,} film.",

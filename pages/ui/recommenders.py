@@ -1,7 +1,7 @@
-"""Show the menu of recommenders, and load the chosen recommender or show why it is not ready.
+"""The menu of recommenders, and the predictor of the chosen recommender.
 
-A recommender that needs no training is fitted in a background task, which all visitors share. For other recommenders
-the page shows how to train them.
+A predictor is a recommender that is loaded for a data set. If a recommender needs no training, a background task fits
+it for all visitors. Other recommenders must be trained first, and the page shows how.
 """
 
 from collections.abc import Iterable
@@ -27,16 +27,16 @@ from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 TRAIN_PAGE = "5_train.py"
 TRAIN_MENU_KEY = "train_model"  # widget key of the menu of recommenders on Train
 MAX_COMPARED = 6  # recommenders on Compare
-COMPARED = (  # Compare selects the first MAX_COMPARED of these recommenders that answer within seconds
+COMPARED = (  # Compare selects the first MAX_COMPARED of these that `can_answer`
     "bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular", "markov", "item-knn", "user-knn",
     "content-tfidf",
 )  # fmt: skip
 MAX_AUTOMATIC_SECONDS = 10.0  # longest fit that starts when the recommender is chosen
-MAX_CLICK_SECONDS = 60.0  # longest fit that a visitor can start with a button; a public server has no such button
+MAX_CLICK_SECONDS = 60.0  # longest fit with a button that starts it; a public server has no such button
 MAX_QUICK_TITLES = 4  # recommenders that are suggested in place of one that is not ready
 MAX_WAIT_SECONDS = 1.5  # time that a page waits for a fit before it shows the progress
 SENTENCE_MODEL = "content-sentence"
-# durations of fits, measured on ML-1M and the built-in data set, on a busy machine with two cores
+# for `fit_seconds`: measured on ML-1M and the built-in data set, on a busy machine with two cores
 BASE_SECONDS = 0.5  # constant part of each fit
 SECONDS_PER_MILLION_RATINGS = {
     "bpr-mf": 12.0, "ials": 11.0, "mf-explicit": 9.0, "item-knn": 2.5, "ease": 1.0, "markov": 1.0,
@@ -45,21 +45,21 @@ DEFAULT_SECONDS_PER_MILLION_RATINGS = 0.3  # of other recommenders
 SECONDS_PER_THOUSAND_FILMS = {SENTENCE_MODEL: 14.0, "content-tfidf": 0.1, "content-fields": 0.1}
 DEFAULT_SECONDS_PER_THOUSAND_FILMS = 0.02  # of other recommenders
 EASE_CUBIC_SECONDS = 0.022  # per (1,000 films)³
-POOL_SECONDS_PER_USER = 0.0033  # to fit the weights of a mixture, for each user whose history is used
-MAX_POOL_USERS = 6_000  # users whose histories are used to fit the weights of a mixture
+MAX_POOL_USERS = 6_000  # maximum number of users with whose histories the weights of a mixture are fitted
+POOL_SECONDS_PER_USER = 0.0033  # for each of these users
 
 
 class State(Enum):
-    """What a recommender needs before it can answer for a data set."""
+    """How much preparation a recommender needs before it can answer for a data set."""
 
-    READY = "nothing: it is trained or fitted"
+    READY = "none, because it is trained or fitted"
     QUICK = "a fit of seconds, which starts automatically"
     NEEDS_CLICK = "a fit of less than a minute, which the visitor starts"
-    TOO_SLOW = "a fit by a command, because it takes too long for the app"
+    TOO_SLOW = "a fit by a command, because the fit takes too long for the app"
     UNTRAINED = "training of the recommender or of one of its members"
 
 
-NAME_MEANINGS = (  # parts of the titles of recommenders
+NAME_MEANINGS = (  # explanations of words in the titles of recommenders
     N_("**with memory**: also counts which films follow each other and which films the same people watch."),
     N_("**with details**: also uses genres, decade and popularity of the films."),
     N_("**on segments**: trained on parts of histories, short and long."),
@@ -70,7 +70,7 @@ NAME_MEANINGS = (  # parts of the titles of recommenders
 
 
 def _version(dataset_name: str) -> str:
-    """Return a text that changes whenever the states of the recommenders for a data set may have changed."""
+    """Return a text that changes when the state of a recommender for a data set may change."""
     checkpoints = predictors.all_checkpoints_version(dataset_name)
     return f"{prepared.version(dataset_name)}/{checkpoints}/{has_film_vectors(dataset_name)}/{paths.is_public()}"
 
@@ -85,21 +85,21 @@ def select(dataset_name: str, key: str, width: int = 240, **options: Any) -> str
     """Show the menu of recommenders and return the chosen name. options: Further arguments of `st.selectbox`."""
     labels = menu_labels(dataset_name)
     preserve_widget_value(key)
-    help_text = _(
+    text = _(
         "Recommenders that need training are marked if they have not been trained for this data set. Most "
         "others need no training and are prepared when you choose them."
     )
-    help_text = "\n\n".join([help_text, *map(_, NAME_MEANINGS)])
+    help_text = "\n\n".join([text, *map(_, NAME_MEANINGS)])
     return selectbox(
         _("Recommender"), labels, key, default=default(dataset_name), help=help_text, width=width, **options
     )
 
 
 def preserve_widget_value(key: str) -> None:
-    """Keep the value of a widget whose options have the labels of `menu_labels`. Call it before the widget.
+    """Keep the value of a widget whose options have the labels of `menu_labels`. Call this before the widget.
 
-    The label of an option changes when its recommender becomes ready. Streamlit then resets the widget, because it
-    stores the label of the chosen option. But it keeps a value that the script assigns to the session state.
+    The label of an option changes when its recommender becomes ready. Streamlit stores the label of the chosen option,
+    so it would then reset the widget. It keeps a value that the script assigns to the session state.
     """
     if key in st.session_state:
         st.session_state[key] = st.session_state[key]
@@ -107,13 +107,13 @@ def preserve_widget_value(key: str) -> None:
 
 @cache.cached_for_dataset(max_entries=16, version=_version)
 def default(dataset_name: str) -> str:
-    """Return the default recommender of a data set, or FALLBACK if the default one cannot answer within seconds."""
+    """Return the name of the default recommender of a data set, or FALLBACK if that recommender cannot answer."""
     name = predictors.default(dataset_name)
     return name if can_answer(name, dataset_name) else FALLBACK
 
 
 def default_comparison(dataset_name: str) -> list[str]:
-    """Return the recommenders that Compare selects by default. Each of them answers within seconds."""
+    """Return the names of the recommenders that Compare selects by default. Each of them can answer."""
     state_by_name = states(dataset_name)
     return [name for name in COMPARED if state_by_name.get(name) in (State.READY, State.QUICK)][:MAX_COMPARED]
 
@@ -123,8 +123,8 @@ def can_answer(name: str, dataset_name: str) -> bool:
     return state(name, dataset_name) in (State.READY, State.QUICK)
 
 
-def ready(dataset_name: str) -> list[str]:
-    """Return the names of the recommenders that answer without training or fitting, in the order of the menu."""
+def ready_names(dataset_name: str) -> list[str]:
+    """Return the names of the recommenders that are READY, in the order of the menu."""
     return [name for name, model_state in states(dataset_name).items() if model_state is State.READY]
 
 
@@ -152,14 +152,14 @@ def _find_state(name: str, dataset_name: str) -> State:
 
 
 def fit_seconds(name: str, dataset: Dataset) -> float:
-    """Return a rough estimate of the duration of a fit in seconds, including the fits of members that are not ready."""
+    """Return a rough estimate of the duration of a fit in seconds. Members that are not ready are fitted too."""
     if name == SENTENCE_MODEL and has_film_vectors(dataset.name):
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
         has_weights = predictors.has_current_checkpoint(name, dataset.name)
         n_users = 0 if has_weights else min(dataset.n_users, MAX_POOL_USERS)
-        missing = [member for member in members if not predictors.is_ready(member, dataset.name)]
-        return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(fit_seconds(member, dataset) for member in missing)
+        unfitted = [member for member in members if not predictors.is_ready(member, dataset.name)]
+        return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(fit_seconds(member, dataset) for member in unfitted)
     million_ratings, thousand_films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     linear = SECONDS_PER_MILLION_RATINGS.get(name, DEFAULT_SECONDS_PER_MILLION_RATINGS) * million_ratings
     linear += SECONDS_PER_THOUSAND_FILMS.get(name, DEFAULT_SECONDS_PER_THOUSAND_FILMS) * thousand_films
@@ -169,7 +169,7 @@ def fit_seconds(name: str, dataset: Dataset) -> float:
 
 def has_film_vectors(dataset_name: str) -> bool:
     """Return whether the sentence vectors of the films are shipped or stored."""
-    folder = paths.vectors("film", dataset_name, texts_hash="").parent  # it has a file for each hash of the film texts
+    folder = paths.vectors("film", dataset_name, texts_hash="").parent  # one file for each hash of the film texts
     return paths.shipped_vectors("film", dataset_name).exists() or any(folder.glob("*.safetensors"))
 
 
@@ -181,7 +181,8 @@ def find_fit(name: str, dataset_name: str) -> tasks.BackgroundTask | None:
 def predictor(name: str, dataset: Dataset, wait_seconds: float | None = None) -> Predictor | None:
     """Return the predictor of a recommender. If it is not ready, show why, and return None.
 
-    The page shows the progress of the fit, or how to fit or train the recommender. A QUICK fit starts automatically.
+    A QUICK fit starts automatically, and the page shows its progress. Otherwise, the page shows how to fit or train the
+    recommender.
 
     wait_seconds: Time to wait for a running fit before its progress is shown. None: MAX_WAIT_SECONDS.
     """
@@ -196,17 +197,17 @@ def predictor(name: str, dataset: Dataset, wait_seconds: float | None = None) ->
         cancel_label = _("Cancel *preparing {model}*", model=escape_markdown(title))
         tasks.show_progress(_task_name(name, dataset.name), lambda _event: text, cancel_label, f"stop-{name}")
         return None
-    if task and task.error and model_state is not State.READY:  # it can have become ready outside the app
+    if task and task.error and model_state is not State.READY:  # a command can have fitted it since the error
         retry = partial(restart, name, dataset)
         tasks.show_failure(_task_name(name, dataset.name), task.error, f"again-{name}", retry)
         return None
-    # after a fit, `model_state` may be outdated, or still QUICK because the fit could not be stored
+    # after a fit, `model_state` is outdated. It stays QUICK if the fit could not be stored.
     is_fitted = task is not None and not task.is_cancelled
     if model_state is State.READY or is_fitted:
         with errors.show_errors():
             return cache.load_predictor(name, dataset.name)
         return None
-    _explain(name, dataset, model_state)
+    _show_preparation(name, dataset, model_state)
     return None
 
 
@@ -219,7 +220,7 @@ def start(names: Iterable[str], dataset: Dataset) -> None:
 
 
 def restart(name: str, dataset: Dataset) -> None:
-    """Start the fit of a recommender again, after an error or a cancellation."""
+    """Start the fit of a recommender, even if an earlier fit failed or was cancelled."""
     tasks.remove(_task_name(name, dataset.name))
     start([name], dataset)
 
@@ -234,7 +235,7 @@ def _fit(name: str, dataset: Dataset, report: ProgressCallback) -> None:
         raise
 
 
-def _explain(name: str, dataset: Dataset, model_state: State) -> None:
+def _show_preparation(name: str, dataset: Dataset, model_state: State) -> None:
     """Show the button that fits a recommender, or the command that fits or trains it."""
     by_name = cache.all_recommenders()
     fields = {
@@ -248,7 +249,7 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         with suppress(StreamlitDuplicateElementKey):  # several sections of a page can need the same recommender
             button(_("Prepare {model} ({time})", **fields), f"fit-{name}", "play_arrow", restart, name, dataset)
         return
-    missing = predictors.recommenders_to_train(name, dataset.name)
+    untrained_names = predictors.recommenders_to_train(name, dataset.name)  # the recommender or its members
     if model_state is State.TOO_SLOW and not paths.is_public():
         text = _("{model} has not been prepared for {data} yet. Preparing it takes more than a minute.", **fields)
     elif model_state is State.TOO_SLOW:
@@ -259,26 +260,28 @@ def _explain(name: str, dataset: Dataset, model_state: State) -> None:
         text = _(
             "{model} is a mixture of several recommenders. Not trained for {data} yet: {members}. Training takes "
             "minutes to hours.",
-            members=join_escaped([cache.recommender_title(by_name[member]) for member in missing]),
+            members=join_escaped([cache.recommender_title(by_name[member]) for member in untrained_names]),
             **fields,
         )
     st.info(text, icon=":material/model_training:")
     if model_state is State.UNTRAINED and not paths.is_public():
-        label = _("Train *{model}* here", model=escape_markdown(cache.recommender_title(by_name[missing[0]])))
+        next_name = untrained_names[0]
+        label = _("Train *{model}* here", model=escape_markdown(cache.recommender_title(by_name[next_name])))
         with suppress(StreamlitDuplicateElementKey):
-            if st.button(label, key=f"train-{missing[0]}", icon=":material/model_training:"):
-                st.session_state[TRAIN_MENU_KEY] = missing[0]
+            if st.button(label, key=f"train-{next_name}", icon=":material/model_training:"):
+                st.session_state[TRAIN_MENU_KEY] = next_name
                 st.switch_page(TRAIN_PAGE)
     errors.show_command(predictors.training_command(name, dataset.name))
-    if quick := _quick_titles(dataset.name):
-        models = join_escaped(quick)
-        st.caption(
-            _("These need no training and are prepared in seconds when you choose them: {models}.", models=models)
+    if titles := _quick_titles(dataset.name):
+        text = _(
+            "These need no training and are prepared in seconds when you choose them: {models}.",
+            models=join_escaped(titles),
         )
+        st.caption(text)
 
 
 def _quick_titles(dataset_name: str) -> list[str]:
-    """Return the titles of recommenders without training that answer within seconds, one for each family."""
+    """Return at most MAX_QUICK_TITLES titles of recommenders without training that can answer, one for each family."""
     by_family: dict[str, Recommender] = {}
     for name, recommender in cache.all_recommenders().items():
         if not recommender.needs_training and can_answer(name, dataset_name):
@@ -287,6 +290,7 @@ def _quick_titles(dataset_name: str) -> list[str]:
 
 
 def _label(recommender: Recommender, model_state: State) -> str:
+    """Return the title of a recommender, with a note if it cannot answer."""
     title = cache.recommender_title(recommender)
     if model_state is State.UNTRAINED:
         return _("{model} · not trained", model=title)

@@ -1,4 +1,7 @@
-"""The visitor's list of watched films, marked films and ratings. The session stores them, and the URL has a copy."""
+"""The visitor's list of watched films, marked films and ratings. The session stores them, and the URL has a copy.
+
+The films of the list and marks are in `ListState`. Each change of the lists or ratings can be undone.
+"""
 
 import re
 from collections import Counter
@@ -35,7 +38,7 @@ from recsys.serving.recommend import Ratings
 
 MAX_UNDO_STEPS = 50  # maximum length of the undo stack
 MAX_STORED_URLS = 200  # maximum number of URLs whose state Back restores
-# one of LISTS → name of its URL parameter
+# name of a list in LISTS → name of its URL parameter
 URL_NAMES = {"films": "s", LATER: "later", WATCHED_BEFORE: "seen", NOT_INTERESTED: "not", FILTER_LIST: "from"}
 FILMS_PARAM = URL_NAMES["films"]
 WATCH_ORDER_PARAMS = {"order": "true"}  # URL parameters of a list in the order of watching
@@ -57,7 +60,7 @@ _RATING = re.compile(url.RATING)
 def load() -> None:
     """Prepare the visitor's state for a run: read a new URL, replace a deleted data set, or restore a cleared URL.
 
-    A URL is new at the start of a session, and after Back and Forward in the browser.
+    A URL is new at the start of a session, and after Back or Forward in the browser.
     """
     is_new = "visitor" not in st.session_state  # `visitor()` creates it
     state, params = visitor(), st.query_params.to_dict()
@@ -143,7 +146,7 @@ def write_url() -> None:
     """Write the list and the settings to the URL. Streamlit clears the URL when the visitor opens another page."""
     state, params = visitor(), url_params()
     state.current_url = urlencode(params)
-    state.by_url.pop(state.current_url, None)  # so that the current URL is the newest one, and is removed last
+    state.by_url.pop(state.current_url, None)  # moves the current URL to the end, because the first is deleted
     state.by_url[state.current_url] = (state.current, state.undo_stack)
     if len(state.by_url) > MAX_STORED_URLS:
         del state.by_url[next(iter(state.by_url))]
@@ -152,19 +155,23 @@ def write_url() -> None:
 
 
 def url_params() -> dict[str, str]:
-    """Return the URL parameters of the list and the settings: {"data": "ml-100k", "s": "1-260-1196", "n": "5"}."""
+    """Return the URL parameters of the list and the settings: {"data": "ml-100k", "s": "1-260-1196", "n": "5"}.
+
+    They are empty if the default data set is open, all lists are empty and all settings have their defaults.
+    """
     current = visitor().current
     if current.is_empty or not prepared.version(current.dataset):
         ids = current.pending_ids
     else:
         catalog = cache.dataset(current.dataset).catalog
-        ids = {  # `to_url_params` encodes each list as if it were the list of watched films
+        ids = {  # `to_url_params` only encodes the list of watched films, so it is called for each list
             name: history.to_url_params(current.dataset, catalog, getattr(current, name)).get(FILMS_PARAM, "")
             for name in LISTS
         }
     params = {URL_NAMES[name]: text for name, text in ids.items() if text}
     params |= (WATCH_ORDER_PARAMS if current.in_watch_order else {}) | url.to_params()
-    return {"data": current.dataset} | params if params or current.dataset != DEFAULT_DATASET else {}
+    has_defaults = not params and current.dataset == DEFAULT_DATASET
+    return {} if has_defaults else {"data": current.dataset} | params
 
 
 def convert_pending(dataset: Dataset) -> None:
@@ -182,22 +189,20 @@ def convert_pending(dataset: Dataset) -> None:
 
 def _convert_pending_titles(dataset: Dataset) -> None:
     """Convert the pending titles to film numbers. A notice counts the films of the list that the data set lacks."""
-    index, n_missing, n_titles = cache.title_index(dataset.name), 0, 0
+    index = cache.title_index(dataset.name)
     for name, titles in visitor().current.pending_titles.items():
         films = [film for film in map(index.find_exact, titles) if film]
         _change_current(**{name: tuple(dict.fromkeys(film.number for film in films))})  # each film once
-        if name == "films":
-            n_titles, n_missing = len(titles), len(titles) - len(films)
+        if name == "films" and len(films) < len(titles):
+            notice = Message(
+                "{n} of your {all} films is not in {data}.",
+                plural="{n} of your {all} films are not in {data}.",
+                n=len(titles) - len(films),
+                all=len(titles),
+                data=cache.dataset_title(dataset.name),
+            )
+            visitor().notices.append(notice)
     _change_current(pending_titles={})
-    if n_missing:
-        notice = Message(
-            "{n} of your {all} films is not in {data}.",
-            plural="{n} of your {all} films are not in {data}.",
-            n=n_missing,
-            all=n_titles,
-            data=cache.dataset_title(dataset.name),
-        )
-        visitor().notices.append(notice)
 
 
 def adapt_to_current_list(predictor: Predictor) -> Predictor:
@@ -216,9 +221,9 @@ def set_in_watch_order(in_watch_order: bool) -> None:
     _change_current(in_watch_order=in_watch_order)
 
 
-def _set_current(new: ListState) -> None:
-    """Replace the `ListState` and remove the notices about the previous one."""
-    visitor().current, visitor().notices = new, []
+def _set_current(lists: ListState) -> None:
+    """Replace the current `ListState`, and remove the notices about the previous one."""
+    visitor().current, visitor().notices = lists, []
 
 
 def _push_undo() -> None:
@@ -233,9 +238,15 @@ def start_list(
     watched_by_key: Mapping[str, WatchedFilm] | None = None,
     user: history.UserHistory | None = None,
 ) -> None:
-    """Replace the list by another one, and remove the marks of its films.
+    """Replace the list by another list, and remove the marks of its films.
 
     `undo` restores the list with its order, watch dates and user.
+
+    Args:
+        numbers: Film numbers of the new list, oldest first.
+        in_watch_order: Whether the list is a history, and not favourites in no order.
+        watched_by_key: `film_key` → date and number of viewings, if the list is imported.
+        user: The user of the data set whose films these are, if any.
     """
     _push_undo()
     _set_current(replace(visitor().current, films=tuple(numbers), **_without_marks(numbers)))
@@ -246,7 +257,7 @@ def start_list(
 def set_films(numbers: Sequence[int]) -> None:
     """Change the films of the list, and remove the marks of films that are new in it.
 
-    If only the order of the films changes, the list is a history. An empty list has no order.
+    If only the order of the films changes, the list becomes a history. An empty list has no order.
     """
     _push_undo()
     current = visitor().current
@@ -257,8 +268,8 @@ def set_films(numbers: Sequence[int]) -> None:
     _announce_length()
 
 
-# A second click on a button can come before the page has run again, when the list has already changed. So these
-# functions get film numbers, not positions, and ignore a click that has no effect any more.
+# A second click on a button can come before the page has run again, when the list has already changed. So the functions
+# below get film numbers, not positions, and ignore a click that has no effect any more.
 
 
 def add_film(number: int) -> None:
@@ -286,7 +297,7 @@ def remove_film(number: int) -> None:
 
 
 def move_film(number: int, by: int) -> None:
-    """Swap a film with the film `by` positions later, if there is one."""
+    """Swap a film with the film `by` positions later, if both positions exist. `by` can be negative."""
     numbers = list(visitor().current.films)
     if number not in numbers:
         return
@@ -321,20 +332,18 @@ def unmark_film(number: int, mark: str) -> None:
 
 def toggle_later(number: int) -> None:
     """Give a film the mark LATER, or remove this mark."""
-    if number in visitor().current.later:
-        unmark_film(number, LATER)
-    else:
-        mark_film(number, LATER)
+    change = unmark_film if number in visitor().current.later else mark_film
+    change(number, LATER)
 
 
 def _without_marks(numbers: Collection[int]) -> dict[str, Any]:
-    """Return the films of each of MARKS, without `numbers`."""
+    """Return mark → its films without `numbers`, for each of MARKS."""
     current = visitor().current
     return {mark: tuple(other for other in getattr(current, mark) if other not in numbers) for mark in MARKS}
 
 
 def _change_current(**changes: Any) -> None:
-    """Change some fields of the `ListState`. The notices stay."""
+    """Change some fields of the current `ListState`. The notices about it stay."""
     visitor().current = replace(visitor().current, **changes)
 
 
@@ -384,12 +393,12 @@ def open_dataset(name: str) -> None:
     if lists := state.by_dataset.get(name):
         _set_current(lists)
     else:
-        order, watched = current.in_watch_order, current.watched_by_key
-        _set_current(ListState(name, pending_titles=_titles(current), in_watch_order=order, watched_by_key=watched))
+        lists = ListState(name, in_watch_order=current.in_watch_order, watched_by_key=current.watched_by_key)
+        _set_current(replace(lists, pending_titles=_titles(current)))
 
 
 def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
-    """Return the titles of the films of each list, by the name in LISTS."""
+    """Return name in LISTS → titles of the films of this list."""
     if current.is_empty or not prepared.version(current.dataset):
         return current.pending_titles
     catalog_films = cache.dataset(current.dataset).catalog.films
@@ -399,8 +408,8 @@ def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
 def film_key(film: Film) -> str:
     """Return the key of a film of the current data set for ratings and watch dates.
 
-    It is title and year, because data sets have different ids for the same film. If several films have the same title
-    and year, the keys of all but the most popular one also contain the movie id.
+    The key is title and year, because data sets have different ids for the same film. If several films have the same
+    title and year, all keys except the key of the most popular film also contain the movie id.
     """
     return _film_keys([film])[0]
 
@@ -413,28 +422,28 @@ def _film_keys(catalog_films: Sequence[Film]) -> list[str]:
 
 @cache.cached_for_dataset()
 def _keys_of_duplicates(name: str) -> dict[int, str]:
-    """Return movie id → key of the films that share title and year with a more popular film."""
+    """Return movie id → `film_key` for the films that have title and year of a more popular film."""
     catalog_films, index = cache.dataset(name).catalog.films, cache.title_index(name)
     n_films = Counter(film.label for film in catalog_films)
     duplicates = [film for film in catalog_films if n_films[film.label] > 1]
-    most_popular = {label: index.find_exact(label) for label in {film.label for film in duplicates}}
-    keys: dict[int, str] = {}
-    for film in duplicates:
-        best = most_popular[film.label]
-        if best and film.movie_id != best.movie_id:
-            keys[film.movie_id] = f"{film.label} [{film.movie_id}]"
-    return keys
+    most_popular = {film.label: index.find_exact(film.label) for film in duplicates}
+    return {
+        film.movie_id: f"{film.label} [{film.movie_id}]"
+        for film in duplicates
+        if (best := most_popular[film.label]) and film.movie_id != best.movie_id
+    }
 
 
 def _sync_ratings(dataset: Dataset) -> None:
     """Read the ratings of the visitor's list from a new URL, and prepare the current ratings for the next URL.
 
     `url.apply` stores the ratings of a URL in the session key "rated". If they differ from `url_ratings`, the URL is
-    new, and they replace the stored ratings of these films. The key then gets the current ratings, for `url.to_params`.
+    new, and its ratings replace the ratings of the films in the list. Then the session key gets the current ratings,
+    which `url.to_params` writes to the next URL.
     """
     state, films = visitor(), [dataset.catalog.films[number] for number in visitor().current.films]
     text = st.session_state.setdefault("rated", "")
-    if text != state.url_ratings:  # the URL is new
+    if text != state.url_ratings:
         by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
         keys = _film_keys(films)
         new_ratings = {key: by_id.get(film.movie_id) for key, film in zip(keys, films, strict=True)}
@@ -445,7 +454,7 @@ def _sync_ratings(dataset: Dataset) -> None:
 
 
 def ratings(dataset: Dataset) -> Ratings:
-    """Return the ratings of the films of the visitor's list."""
+    """Return (film number, stars) of each rated film of the visitor's list."""
     numbers, stars_by_key = visitor().current.films, visitor().ratings
     if not stars_by_key:
         return ()  # without `_film_keys`, which would load the title index of the data set
@@ -460,7 +469,7 @@ def feedback(dataset: Dataset) -> Ratings:
 
 
 def rating(film: Film) -> float | None:
-    """Return the visitor's rating of a film in stars."""
+    """Return the visitor's rating of a film in stars, or None if it has none."""
     return visitor().ratings.get(film_key(film))
 
 

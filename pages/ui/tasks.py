@@ -19,7 +19,8 @@ from pages.ui.widgets import button
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
-TaskFunction = Callable[[ProgressCallback], object]  # the callback raises Cancelled after `BackgroundTask.cancel`
+# gets a callback for progress events, which raises Cancelled after `BackgroundTask.cancel`
+TaskFunction = Callable[[ProgressCallback], object]
 POLL_SECONDS = 0.5  # between two updates of a progress bar
 _LOCK = threading.Lock()
 
@@ -28,7 +29,7 @@ class BackgroundTask:
     """A function that runs in its own thread, from the creation of the task."""
 
     def __init__(self, function: TaskFunction) -> None:
-        self.event: dict[str, Any] = {}  # the latest progress event, except {"stage": "wait"}, which has no counts
+        self.event: dict[str, Any] = {}  # the latest progress event, {} before the first event
         self.error: BaseException | None = None  # None: no error so far, or cancelled
         self.is_cancelled = False
         self._thread = threading.Thread(target=self._run, args=(function,), daemon=True)
@@ -59,7 +60,7 @@ class BackgroundTask:
     def _report(self, event: dict[str, Any]) -> None:
         if self.is_cancelled:
             raise Cancelled
-        if event.get("stage") != "wait":
+        if event.get("stage") != "wait":  # an event without counts
             self.event = event
 
 
@@ -104,7 +105,7 @@ def show_progress(
 
     Args:
         name: Name of the task.
-        text: Returns a plain text for a progress event.
+        text: Function that returns a plain text for a progress event.
         cancel_label: Markdown label of the button.
         key: Widget key of the button. If several sections show the task, only the first has the button.
         n_done: Number of completed steps that the page shows. If given, the page also reruns after the next step.

@@ -1,8 +1,8 @@
 """The tour of the app: four steps above Watch next, on the first visit and on request.
 
 Session state:
-    tour: The step from 0, or None if the tour is not shown.
-    tour_closed: Whether the tour was closed, so that the browser gets the cookie.
+    tour: Index of the shown step, or None if the tour is not shown.
+    tour_closed: Whether the visitor closed the tour in this session. The browser then gets the cookie.
 """
 
 import streamlit as st
@@ -11,7 +11,7 @@ from pages.ui import browser
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import button
 
-STEPS = (  # title, text
+STEPS = (  # title and text of each step
     (
         N_("Your films."),
         N_("Search for films and add them, or start with a ready-made list. They can be in any order."),
@@ -26,7 +26,7 @@ STEPS = (  # title, text
     ),
     (N_("More pages."), N_("Compare recommenders, see how accurate they are, and look inside the network.")),
 )
-TARGETS = (  # elements outlined in each step, if they are on the page
+TARGETS = (  # CSS selector of the elements that each step outlines, if they are on the page
     ".st-key-search",
     ".st-key-picks",
     ".st-key-sequence, .st-key-undo, .st-key-surprise",
@@ -34,7 +34,7 @@ TARGETS = (  # elements outlined in each step, if they are on the page
 )
 OUTLINE = (
     "<style>:is({target}) {{ border-radius: 0.5rem; outline: 2px solid #1f9a94; outline-offset: 2px; "
-    "scroll-margin-top: 19rem; }}</style>"  # the script scrolls to the target, below the text of the step
+    "scroll-margin-top: 19rem; }}</style>"  # space for the text of the step, because the script scrolls to the target
 )
 
 
@@ -47,13 +47,13 @@ def begin() -> None:
 
 
 def panel(page: st.Page) -> None:
-    """Show the current step above Watch next, or the button that starts the tour."""
-    state, is_default_page = st.session_state, page.url_path == ""
-    step = state.tour if is_default_page else None
+    """Show the current step of the tour or the button that starts it, if the page is Watch next."""
+    state, is_watch_next = st.session_state, page.url_path == ""  # the default page has no path
+    step = state.tour if is_watch_next else None
     browser.place_page_script(page.title, state.tour_closed, "" if step is None else TARGETS[step])
     if step is not None:
         _show_step(step)
-    elif is_default_page:
+    elif is_watch_next:
         button(_("Take the tour"), "tour-again", "tour", go_to, 0, type="tertiary")
 
 
@@ -81,6 +81,6 @@ def go_to(step: int) -> None:
 
 
 def close() -> None:
-    """Hide the tour, in this visit and in later ones."""
+    """Close the tour. It does not start again on later visits."""
     st.session_state.tour, st.session_state.tour_closed = None, True
     browser.focus_on("tour-again")

@@ -23,23 +23,23 @@ from recsys.serving.history import MAX_ID_DIGITS
 from recsys.serving.library import ORDERS
 
 SEPARATOR = "~"  # between the values of one parameter; browsers do not escape it
-MAX_VALUES = 30  # values of one parameter. Further values are ignored
+MAX_VALUES = 30  # values of one parameter; further values are ignored
 MAX_LABEL_CHARACTERS = 40  # longer genres and tags are cut
-MAX_QUERY_CHARACTERS = 100  # of the text in a search box
+MAX_QUERY_CHARACTERS = 100  # characters in the search box of Library
 RATING = rf"(\d{{1,{MAX_ID_DIGITS}}})\.([0-4]\.5|[1-5])"  # movie id, dot, stars: "79132.5" or "79132.3.5"
 MAX_RATINGS = 1000
 RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,{MAX_RATINGS - 1}}}")
-LIST_LENGTHS = (5, 10, 20)  # films
+LIST_LENGTHS = (5, 10, 20)  # options for the number of recommended films
 AS_CARDS = "cards"
 AS_LIST = "list"
 VIEWS = (AS_CARDS, AS_LIST)
-# name in the URL → title
-LIST_KINDS = {
+LIST_KINDS = {  # name in the URL → title
     "best": N_("Most likely"),
     "taste": N_("To your taste"),
     "last": N_("After your last film"),
     "gems": N_("Hidden gems"),
 }
+# name in the URL → title of the way in which `ListState.filter_list` filters the recommendations
 CHOICE_MODES = {"only": N_("Only these"), "none": N_("None of these")}
 # tabs and sections: name in the URL → title
 COMPARE_TABS = {
@@ -56,8 +56,8 @@ INSIDE_SECTIONS = {
     "blanks": N_("Masked films"),
     "map": N_("Map"),
 }
-CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}  # of the section Attention
-PROJECTIONS = ("t-SNE", "PCA")  # of the section Map
+CHART_TYPES = {"lines": N_("Lines"), "heat-map": N_("Heat map")}  # in the section Attention
+PROJECTIONS = ("t-SNE", "PCA")  # in the section Map
 COLOUR_OPTIONS = {"decade": N_("Decade"), "genre": N_("Genre"), "views": N_("Popularity")}
 LIBRARY_SECTIONS = {"browse": N_("Browse"), "statistics": N_("Statistics"), "together": N_("Watch together")}
 EVALUATION_SECTIONS = {
@@ -87,19 +87,20 @@ class UrlParam:
     """A setting in the URL. It is omitted if it has the default value or an empty text."""
 
     name: str  # in the URL
-    key: str  # field of `Filters`, or session key. {results_of} stands for the data set of Evaluation, see `_key`
+    # field of `Filters`, or session key, in which {results_of} stands for the data set of Evaluation
+    key: str
     parse: Parser
     default: Any  # value, or a function that returns it
     format: Callable[[Any], str] = _slug  # value → text
 
     @property
     def default_value(self) -> Any:
-        """The default value. None: unknown, for example because the data set is not on this computer."""
+        """The default value. None: there is none, or it is unknown because the data set is not on this computer."""
         return self.default() if callable(self.default) else self.default
 
 
 def one_of(options: Callable[[], Iterable[Any]]) -> Parser:
-    """Return a parser that converts a slug to its option. `options` is called each time, because options can change."""
+    """Return a parser that finds the option with a slug. It calls `options` each time, because options can change."""
     return lambda text: _find_option(text, options())
 
 
@@ -109,7 +110,7 @@ def _parse_recommenders(text: str) -> list[str]:
 
 
 def _find_option(text: str, options: Iterable[Any]) -> Any:
-    """Return the option whose `_slug` is a text."""
+    """Return the option whose `_slug` is `text`. Raises ValueError if there is none."""
     for value in options:
         if _slug(value) == text:
             return value
@@ -134,7 +135,7 @@ def _format_years(years: tuple[int, int] | None) -> str:
 
 
 def _parse_labels(text: str) -> tuple[str, ...]:
-    """Return genres or tags. Unknown names are valid, because each data set has its own."""
+    """Return genres or tags. Any name is valid, because each data set has its own genres and tags."""
     return tuple(part[:MAX_LABEL_CHARACTERS] for part in _split(text) if part.isprintable())
 
 
@@ -167,7 +168,7 @@ def _from_open_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
 
 
 def evaluation_datasets() -> list[str]:
-    """Return the published data sets with results or, if a visitor has added the open data set, only this one."""
+    """Return the published data sets with results or, if a visitor has added the open data set, only this data set."""
     current = visitor().current.dataset
     if current not in datasets.SETS:
         return [current]
@@ -176,14 +177,17 @@ def evaluation_datasets() -> list[str]:
 
 
 def default_evaluation_dataset() -> str:
-    """Return the data set that was open when Evaluation was last shown or, if it is not listed, the first one."""
+    """Return the data set that was open when Evaluation was last shown.
+
+    If `evaluation_datasets` does not have it, return the first of these data sets.
+    """
     names = evaluation_datasets()
     last_open = st.session_state.get("results_for", visitor().current.dataset)  # Evaluation writes it
     return names[0] if names and last_open not in names else last_open
 
 
 def _evaluation_dataset() -> str:
-    """Return the data set that Evaluation shows: the choice in its menu (`results_of`) or the default."""
+    """Return the data set that Evaluation shows: the selection in its menu (`results_of`) or the default."""
     return str(st.session_state.get("results_of") or default_evaluation_dataset())
 
 
@@ -194,24 +198,25 @@ def _protocols() -> list[str]:
 
 
 def _default_protocol() -> str:
+    """Return the first protocol with results or, without results, the protocol of the recommendations."""
     with_results = _protocols()
     return with_results[0] if with_results else datasets.serving_split(_evaluation_dataset()).protocol
 
 
 def _ignore(_warning: object) -> None:
-    """Ignore a warning, because the section itself shows it."""
+    """Ignore a warning about unreadable data, because the section that needs the data shows it."""
 
 
 def _studies() -> list[str]:
-    """Return the names of all readable studies."""
+    """Return the names of all studies that can be read."""
     return [study.name for study in studies(_ignore)]
 
 
 def _evaluation_sections() -> list[str]:
-    """Return the sections of Evaluation for which there is data."""
+    """Return the sections of Evaluation. Studies and ties are omitted if there is no data for them."""
     dataset = _evaluation_dataset()
     has_data = {"studies": bool(_studies()), "ties": bool(dataset and read_ties(dataset, _ignore))}
-    return [name for name in EVALUATION_SECTIONS if has_data.get(name, True)]  # the other sections are always shown
+    return [name for name in EVALUATION_SECTIONS if has_data.get(name, True)]
 
 
 PARSE_LENGTH = one_of(lambda: LIST_LENGTHS)
@@ -310,7 +315,7 @@ def apply(params: Params) -> None:
                 filters[key] = value
         elif value is not None:
             state[key] = value
-        elif key in state:  # from an earlier URL or click. Otherwise, the widget sets its default
+        elif key in state:  # from an earlier URL or click. Without the key, the widget sets its default
             if (default := param.default_value) is None:
                 del state[key]
             else:

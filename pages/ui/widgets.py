@@ -1,4 +1,7 @@
-"""Buttons, uploads, and widgets to choose one of several options. Choices stay when the visitor opens another page."""
+"""Buttons, file uploaders, and widgets to choose one of several options.
+
+Choices stay when the visitor opens another page.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -13,12 +16,12 @@ T = TypeVar("T")
 
 
 def button(label: str, key: str, icon: str, on_click: Callable[..., Any], *args: Any, **keywords: Any) -> None:
-    """Show a button that calls `on_click(*args)`. icon: Material icon. keywords: Further arguments of `st.button`."""
+    """Show a button that calls `on_click(*args)`. icon: Name of a Material icon. keywords: As in `st.button`."""
     st.button(label, key=key, icon=f":material/{icon}:", on_click=on_click, args=args, **keywords)
 
 
 def file_uploader(label: str, key: str, max_bytes: int, **keywords: Any) -> Any:
-    """Show a file uploader, and allow this session to upload. keywords: Further arguments of `st.file_uploader`."""
+    """Show a file uploader, and allow this session to upload. keywords: As in `st.file_uploader`."""
     if context := get_script_run_ctx():
         allow_uploads(context.session_id, max_bytes)
     return st.file_uploader(label, key=key, max_upload_size=max_bytes >> 20, **keywords)
@@ -48,7 +51,7 @@ def segmented_control(label: str, labels: Mapping[T, str], key: str, default: T 
 
 
 def selectbox(label: str, labels: Mapping[T, str], key: str, default: T | None = None, **keywords: Any) -> T:
-    """Show options as a menu, and return the chosen option. For the arguments, see `segmented_control`."""
+    """Show options as a menu, and return the chosen option. The arguments are as in `segmented_control`."""
     index = 0 if default is None else list(labels).index(default)
     chosen: T = st.selectbox(
         label, list(labels), index, format_func=labels.__getitem__, key=key, persist_state="session", **keywords
@@ -56,6 +59,6 @@ def selectbox(label: str, labels: Mapping[T, str], key: str, default: T | None =
     return chosen
 
 
-def translated(texts: Mapping[T, str]) -> dict[T, str]:
-    """Return option → text in the visitor's language, for texts that are marked with `N_`."""
+def translate(texts: Mapping[T, str]) -> dict[T, str]:
+    """Return option → label in the visitor's language. texts: Option → label that is marked with `N_`."""
     return {option: _(text) for option, text in texts.items()}

@@ -13,7 +13,7 @@ from pages.ui.format import escape_markdown
 from pages.ui.i18n import _, join_names, ngettext
 from pages.ui.url import CHOICE_MODES
 from pages.ui.visitor import visitor
-from pages.ui.widgets import button, file_uploader, segmented_control, translated
+from pages.ui.widgets import button, file_uploader, segmented_control, translate
 from pages.watch.import_review import matcher
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import MAX_FILE_BYTES, HistoryError
@@ -54,7 +54,7 @@ def popover(dataset: Dataset) -> None:
         file_uploader(_("Or a file: TXT, CSV, JSON or ZIP"), "choice_file", MAX_FILE_BYTES)
         button(_("Find these films"), "choice_set", "check", _find_films, dataset)
         if films:
-            segmented_control(_("Recommend"), translated(CHOICE_MODES), "choice_mode")
+            segmented_control(_("Recommend"), translate(CHOICE_MODES), "choice_mode")
         _show_result(dataset, films)
         if films:
             button(_("Stop using the list"), "choice_clear", "undo", clear)

@@ -14,7 +14,7 @@ from pages.ui import browser, i18n, page
 from pages.ui.i18n import N_, _
 from pages.ui.url import FILTER_FIELDS
 from pages.ui.visitor import visitor
-from pages.ui.widgets import button, translated
+from pages.ui.widgets import button, translate
 from recsys.data.dataset import Dataset
 from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, film_features
 
@@ -55,13 +55,13 @@ def reset() -> None:
 
 def _show_controls(features: FilmFeatures) -> None:
     """Render one widget per filter. A change of a widget stores the values of all widgets."""
-    state, filters, labels = st.session_state, selected(), translated(FILTER_LABELS)
+    state, filters, labels = st.session_state, selected(), translate(FILTER_LABELS)
 
     def store() -> None:
         # a filter without a widget keeps its value, for example the languages if the data set has none
         values = {name: state.get(name, getattr(state.filters, name)) for name in FILTER_FIELDS}
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        values["years"] = page.chosen_years(features, "years")
+        values["years"] = page.selected_years(features, "years")
         state.filters = Filters(**values)
 
     state.hide_seen, state.diversity = filters.hide_seen, filters.diversity

@@ -16,7 +16,7 @@ from babel.dates import format_date
 
 from pages.ui import errors, format, i18n
 from pages.ui.i18n import N_, _, localize, ngettext
-from pages.ui.widgets import file_uploader, translated
+from pages.ui.widgets import file_uploader, translate
 from pages.watch import import_review, saved_history
 from pages.watch.import_review import ReviewState
 from recsys.data.dataset import Dataset
@@ -94,7 +94,7 @@ def body(dataset: Dataset, state: ImportState) -> None:
     if not (has_files or pasted.entries):
         st.caption(privacy)
         with st.expander(_("Where to find the files"), icon=":material/help:"):
-            lines = [f"- **{name}**: {format.escape_markdown(path)}" for name, path in translated(SERVICES).items()]
+            lines = [f"- **{name}**: {format.escape_markdown(path)}" for name, path in translate(SERVICES).items()]
             st.markdown("\n".join(lines))
         return
     if len(uploads) > MAX_FILES:

@@ -56,7 +56,7 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> FilmRanks:
     """Render a button that tests the available recommenders. Return {} in a run without a click."""
-    names = recommenders.ready(dataset.name)
+    names = recommenders.ready_names(dataset.name)
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
     button_slot = st.empty()  # the button disappears after the test
     if not button_slot.button(label, key="guess", icon=":material/groups:"):
@@ -78,7 +78,7 @@ def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) 
 
 def _test_key(dataset: Dataset, films: tuple[int, ...]) -> tuple[str, tuple[int, ...], bool, list[str]]:
     """Return what the ranks depend on: the data, the visitor's films, their order and the available recommenders."""
-    return dataset.fingerprint, films, visitor().current.in_watch_order, recommenders.ready(dataset.name)
+    return dataset.fingerprint, films, visitor().current.in_watch_order, recommenders.ready_names(dataset.name)
 
 
 def _show_results(ranks: FilmRanks, n_films: int) -> None:

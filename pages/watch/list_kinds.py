@@ -11,7 +11,7 @@ import streamlit as st
 from pages.ui import cache, recommenders
 from pages.ui.i18n import _
 from pages.ui.url import LIST_KINDS
-from pages.ui.widgets import segmented_control, translated
+from pages.ui.widgets import segmented_control, translate
 from recsys.serving.filters import Filters
 from recsys.serving.predictor import CONTENT, Predictor, favour_similar_films
 
@@ -27,7 +27,7 @@ def select() -> str:
         "Most likely: what you will probably watch next. To your taste: films most like yours. After your last film: "
         "what people watched next. Hidden gems: films to your taste that fewer people watched."
     )
-    return segmented_control(_("Kind of list"), translated(LIST_KINDS), "list_kind", help=help_text, wrap=True)
+    return segmented_control(_("Kind of list"), translate(LIST_KINDS), "list_kind", help=help_text, wrap=True)
 
 
 def select_recommender(kind: str, dataset_name: str) -> str:

@@ -62,7 +62,7 @@ def _show_search(dataset_name: str) -> None:
         limit=8,
         on_enter=lambda film: _add(film.number),
         several_hint=hint if cache.item_noun(dataset_name) == "film" else "",
-        offer=partial(theme_search.offer, dataset_name),
+        offer_other_search=partial(theme_search.offer, dataset_name),
     )
 
 

@@ -11,7 +11,7 @@ from pages.ui import browser, cache, errors, explanation, film_cards, format, re
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.url import AS_CARDS, AS_LIST, LIST_KINDS, LIST_LENGTHS
 from pages.ui.visitor import LATER, NOT_INTERESTED, WATCHED_BEFORE, visitor
-from pages.ui.widgets import button, segmented_control, translated
+from pages.ui.widgets import button, segmented_control, translate
 from pages.watch import filter_list, filters, list_kinds, marked_films, posters
 from pages.watch.filters import FILTER_LABELS
 from recsys.data.dataset import Dataset
@@ -289,7 +289,7 @@ def _explain_empty_list(recommendation_list: RecommendationList, kind: str) -> N
         """Return whether there are films after changes of the request."""
         return count_candidates(recommendation_list.predictor, replace(request, **changes)) > 0
 
-    labels = translated(FILTER_LABELS)
+    labels = translate(FILTER_LABELS)
     if request.filters.popularity != filters.selected().popularity:  # the kind of list has set it
         labels["popularity"] = _(LIST_KINDS[kind])
 

@@ -49,7 +49,7 @@ def offer(place: str) -> str:
     n_requests, request = state.get(request_key, (0, ""))
     # the script gets its last report and reports only a different summary, because each report reruns the page
     summary = str(state[key].summary or "") if key in state else ""
-    data = {"name": f"tell-{place}", "number": n_requests, "request": request, "reports": True, "reported": summary}
+    data = {"name": f"tell-{place}", "number": n_requests, "request": request, "lastSummary": summary}
     result = _STORE(
         key=key,
         data=data,

@@ -109,7 +109,7 @@ def panel():
     from pages.ui import dataset_menu, session
 
     session.load()
-    dataset_menu.show_all()
+    dataset_menu.dialog_body()
     st.text(st.session_state.visitor.current.dataset)
 
 

@@ -25,7 +25,7 @@ def sets_page():
 
     session.load()
     st.text(st.session_state.visitor.current.dataset)
-    dataset_menu.show_all()
+    dataset_menu.dialog_body()
 
 
 @pytest.fixture

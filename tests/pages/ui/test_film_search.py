@@ -109,7 +109,7 @@ def test_another_search_is_offered_in_place_of_the_report_of_a_missing_film(home
                 st.text("another search")
             return text == "boxing"
 
-        film_search.search_box("ml-latest-sample", "Add a film", "box", lambda film: None, 8, offer=offer)
+        film_search.search_box("ml-latest-sample", "Add a film", "box", lambda film: None, 8, offer_other_search=offer)
 
     app = AppTest.from_function(script, default_timeout=60).run()
     app.text_input(key="box").set_value("boxing").run()

@@ -22,7 +22,7 @@ from tests.pages.server.asgi import request
 
 @pytest.fixture(autouse=True)
 def _cold(monkeypatch):
-    for event in ("_is_warm", "_has_answered"):
+    for event in ("_is_loaded", "_has_answered"):
         monkeypatch.setattr(warm, event, threading.Event())
 
 

@@ -43,13 +43,13 @@ def rows(app):
 
 def test_only_recommenders_that_are_there_are_asked_and_nothing_is_fitted(opened, monkeypatch):
     app = opened(IN_ORDER)
-    available = recommenders.ready("ml-latest-sample")
+    available = recommenders.ready_names("ml-latest-sample")
     assert "bert4rec" in available
     assert "markov" not in available
     app.button(key="guess").click().run()
     assert not app.exception
     assert len(rows(app)) == len(available)
-    assert recommenders.ready("ml-latest-sample") == available
+    assert recommenders.ready_names("ml-latest-sample") == available
     assert "guess" not in keys(app)
 
 
@@ -140,7 +140,7 @@ def test_the_summary_says_if_the_difference_is_clear():
 
 
 def test_the_menu_of_recommenders_has_all_that_are_asked(opened):
-    assert set(recommenders.ready("ml-latest-sample")) <= set(recommenders.menu_labels("ml-latest-sample"))
+    assert set(recommenders.ready_names("ml-latest-sample")) <= set(recommenders.menu_labels("ml-latest-sample"))
 
 
 def test_one_film_and_one_recommender_are_counted_as_one(opened):
