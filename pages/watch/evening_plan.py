@@ -22,8 +22,8 @@ class PlanDecisions:
     """The decisions of the visitor about the films of a plan."""
 
     basis: tuple[str, Request]  # `Predictor.key` and request of the plan; with another basis, a new plan begins
-    kept: tuple[PlanStep, ...] = ()  # steps before the last rejected film, which stay when the rest is planned again
-    rejected: tuple[int, ...] = ()  # items
+    kept: tuple[PlanStep, ...] = ()  # steps before the film that was rejected last; only later steps are planned again
+    rejected: tuple[int, ...] = ()  # items that the plan must not contain
 
 
 @st.fragment
@@ -41,7 +41,7 @@ def panel(predictor: Predictor, request: Request) -> None:
         st.caption(text)
         lengths = {n: str(n) for n in LENGTHS}
         length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
-        basis = (predictor.key, replace(request, k=0))  # a plan does not depend on k
+        basis = (predictor.key, replace(request, k=0))  # a plan does not depend on `Request.k`
         decisions = st.session_state.get("evening")
         if decisions is None or decisions.basis != basis:
             decisions = st.session_state.evening = PlanDecisions(basis)
@@ -63,7 +63,7 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
     reasons = _cached_reasons(predictor, request, tuple(step.item for step in steps))
 
     def reject(position: int, item: int, earlier_steps: list[PlanStep]) -> None:
-        """Reject a film, and keep the films before it. Another film takes its place."""
+        """Reject the film at a position, and keep the steps before it. The rest is planned again."""
         browser.focus_on(f"reject-{position}", "plan-afresh")
         rejected = (*decisions.rejected, item)
         st.session_state.evening = replace(decisions, kept=tuple(earlier_steps), rejected=rejected)
@@ -86,7 +86,7 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
 
 
 def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
-    """Show how the plan was chosen, and whether there are too few films."""
+    """Show how the films were chosen, and a note if there are fewer than `length`."""
     if not steps:
         text = _(
             "There are no films left for the plan. Click “Start over”, change the filters or “Use a list”, or remove a "
@@ -109,7 +109,7 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
 
 
 def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep]) -> None:
-    """Render the button that adds the plan to the visitor's films, and the button that clears the rejections."""
+    """Render a button that adds the planned films to the visitor's films, and a button that clears the decisions."""
 
     def add_all() -> None:
         session.add_films([step.item for step in steps])
