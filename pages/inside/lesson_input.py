@@ -106,8 +106,8 @@ def show_overview(lesson: Lesson, example: DeltaGenerator) -> None:
         "layer, every position attends to all positions and then passes through a feed-forward network. The vector "
         "of [mask] is compared with {n:,} films, and a softmax turns the scores into probabilities. The top film is "
         "{answer}.",
-        lesson.steps.n_items,
-        films=", ".join(lesson.steps.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
+        lesson.values.n_items,
+        films=", ".join(lesson.values.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
         layers=lesson.n_layers,
         answer=lesson.top_new_film,
     )
@@ -126,7 +126,7 @@ def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
     st.markdown(
         _("To predict your next film, a `[mask]` is placed after your films. Here only the films before it can help.")
     )
-    if (n := len(lesson.steps.training_labels)) < 3:
+    if (n := len(lesson.values.training_labels)) < 3:
         text = ngettext(
             "With three or more films, a masked film has films on both sides. Your list has {n} film.",
             "With three or more films, a masked film has films on both sides. Your list has {n} films.",
@@ -135,10 +135,10 @@ def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
         st.info(text)
     with example:
         st.caption(_("In training: a history with masks"))
-        token_strip(lesson.steps.training_labels)
-        st.caption(escape_markdown(_("Masked here: {films}.", films=", ".join(lesson.steps.masked_labels))))
+        token_strip(lesson.values.training_labels)
+        st.caption(escape_markdown(_("Masked here: {films}.", films=", ".join(lesson.values.masked_labels))))
         st.caption(_("In prediction: your films, then a mask"))
-        token_strip(lesson.steps.attention.labels)
+        token_strip(lesson.values.attention.labels)
 
 
 def token_strip(labels: list[str]) -> None:
@@ -149,12 +149,12 @@ def token_strip(labels: list[str]) -> None:
 
 def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the embeddings. Show them as colours, and the nearest neighbours of the newest film."""
-    steps = lesson.steps
+    values = lesson.values
     text = _(
         "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
         "{n} numbers found in training. `[mask]` has an embedding too. In the chart, each row is a film. Teal is "
         "above zero, orange is below.",
-        n=steps.embeddings.shape[1],
+        n=values.embeddings.shape[1],
     )
     st.markdown(text)
     if "pmi_init" in lesson.paper_differences:
@@ -172,13 +172,13 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
         if lesson.has_pre_norm
         else _("$v_i$ is the embedding of the film at position $i$.")
     )
-    table = pd.DataFrame(steps.embeddings, steps.attention.labels)
-    charts.download_buttons(table, f"embedding-{common.file_name(lesson.predictor)}", _("Embedding"), index=True)
-    newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
+    table = pd.DataFrame(values.embeddings, values.attention.labels)
+    charts.download_buttons(table, f"embedding-{common.slug(lesson.predictor)}", _("Embedding"), index=True)
+    newest_film = int(values.attention.tokens[-2])  # the last token is [mask]
     unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
     with example:
         alt = _("Embeddings of your latest films and of [mask], as colours")
-        common.plot(numbers_chart(steps.embeddings, steps.attention.labels), alt, "embedding")
+        common.plot(numbers_chart(values.embeddings, values.attention.labels), alt, "embedding")
         text = _(
             "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
             "people's histories. The films below are nearest to {film} by the angle between the rows: 1.00 is the "
@@ -191,7 +191,7 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
 
 def input_formula(lesson: Lesson) -> str:
     """Return the formula of the input of the first layer, in LaTeX."""
-    embedding_sum = "v_i" if lesson.steps.positions is None else "v_i + p_i"
+    embedding_sum = "v_i" if lesson.values.positions is None else "v_i + p_i"
     return rf"h_i^0 = \mathrm{{LN}}({embedding_sum})" if lesson.has_pre_norm else f"h_i^0 = {embedding_sum}"
 
 
@@ -217,29 +217,29 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
 def show_order(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe how the network gets the order of the films: by position embeddings or by a position bias."""
     st.markdown(_("So far the network does not know the order of your films."))
-    if lesson.steps.positions is not None:
-        show_position_embeddings(lesson, lesson.steps.positions, example)
-    if lesson.steps.layers.slopes is not None:
-        show_position_bias(lesson.steps.layers.slopes, example)
+    if lesson.values.positions is not None:
+        show_position_embeddings(lesson, lesson.values.positions, example)
+    if lesson.values.layers.slopes is not None:
+        show_position_bias(lesson.values.layers.slopes, example)
 
 
 def show_position_embeddings(lesson: Lesson, positions: np.ndarray, example: DeltaGenerator) -> None:
     """Describe the position embeddings (T, D), and show them as colours."""
-    steps = lesson.steps
+    values = lesson.values
     first_number_index = (-1, 0)  # of [mask], which is the last row
     text = _(
         "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. In the "
         "chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With {position:+.2f} for its "
         "position, the sum is {sum:+.2f}.",
-        film=float(steps.embeddings[first_number_index]),
+        film=float(values.embeddings[first_number_index]),
         position=float(positions[first_number_index]),
-        sum=float(steps.input[first_number_index]),
+        sum=float(values.input[first_number_index]),
     )
     st.markdown(text)
     st.latex(input_formula(lesson))
     alt = _("Embeddings of the latest positions, as colours")
     with example:
-        common.plot(numbers_chart(positions, steps.attention.labels), alt, "positions")
+        common.plot(numbers_chart(positions, values.attention.labels), alt, "positions")
 
 
 def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:

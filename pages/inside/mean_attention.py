@@ -96,7 +96,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     )
     st.caption(text)
     common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
-    charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}", _("Mean attention"))
+    charts.download_buttons(by_position.table(), f"mean-attention-{common.slug(predictor)}", _("Mean attention"))
 
 
 def show_head(predictor: Predictor, by_position: MeanAttention, by_head: pd.DataFrame, layer: int, head: int) -> None:
@@ -147,11 +147,8 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
     newest_row = n - 2 if by_position.ends_with_mask else n - 1  # of a film
     first_tick = newest_row - (TICK_STEP - 1)
     ticks = sorted({*range(first_tick, -1, -TICK_STEP), n - 1})  # films 5, 10, … back, and the last position
-    axis = BARE_AXIS | {
-        "tickvals": ticks,
-        "ticktext": [by_position.labels[tick] for tick in ticks],
-        "tickfont": {"size": 11},
-    }
+    labels = [by_position.labels[tick] for tick in ticks]
+    axis = BARE_AXIS | {"tickvals": ticks, "ticktext": labels, "tickfont": {"size": 11}}
     x_title = _("Distance (films back)")
     figure.update_xaxes(**axis, tickangle=0, title=x_title, ticklabeloverflow="allow")  # the label [mask] is wide
     figure.update_yaxes(**axis)
@@ -189,9 +186,8 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
         n=attention.MAX_STORED_TOKENS,
     )
     st.caption(text)
-    charts.download_buttons(
-        table.drop(columns="colour"), f"genre-attention-{common.file_name(predictor)}", _("Attention between genres")
-    )
+    name = f"genre-attention-{common.slug(predictor)}"
+    charts.download_buttons(table.drop(columns="colour"), name, _("Attention between genres"))
 
 
 def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end: float) -> None:

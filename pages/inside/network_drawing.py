@@ -26,15 +26,15 @@ PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # part
 
 def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
     """Show the network with some of PARTS highlighted. alt: Description for screen readers."""
-    steps = lesson.steps
-    labels = steps.attention.labels[-len(COLUMN_CENTRES) :]
+    values = lesson.values
+    labels = values.attention.labels[-len(COLUMN_CENTRES) :]
     drawing = NetworkDrawing(
         labels=labels,
         n_heads=lesson.n_heads,
-        weights=steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :].tolist(),
+        weights=values.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :].tolist(),
         answer=lesson.top_new_film,
-        n_films=steps.n_items,
-        has_position_embeddings=steps.positions is not None,
+        n_films=values.n_items,
+        has_position_embeddings=values.positions is not None,
         has_projection=lesson.has_projection,
         highlighted=parts,
     )
