@@ -27,4 +27,4 @@ with errors.show_errors():
                 what_if.panel(recommendation_list.predictor, recommendation_list.request)
                 evening_plan.panel(recommendation_list.predictor, recommendation_list.request)
                 last_films.panel(dataset, films)
-                posters.settings()
+                posters.popover()

@@ -22,8 +22,8 @@ from recsys.serving.predictor import Predictor
 MAX_TOKENS = 12  # newest tokens in a chart of the lesson
 LINE_COLOURS = (ACCENT, SECOND_ACCENT, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
 BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}  # an axis of Plotly without lines
-Part = Literal["layer", "head"]
-PART_TITLES: dict[Part, str] = {"layer": N_("Layer"), "head": N_("Head")}
+LayerOrHead = Literal["layer", "head"]
+MENU_LABELS: dict[LayerOrHead, str] = {"layer": N_("Layer"), "head": N_("Head")}
 
 
 def translucent(colour: str, opacity: float) -> str:
@@ -32,7 +32,7 @@ def translucent(colour: str, opacity: float) -> str:
     return f"rgba({red}, {green}, {blue}, {opacity})"
 
 
-# colour scales of heat maps
+# colour scales of heat maps: from 0 to the maximum, and from negative to positive values
 AMOUNT_SCALE = [[0, translucent(ACCENT, 0.05)], [0.35, translucent(ACCENT, 0.62)], [1, ACCENT]]
 SIGNED_SCALE = [[0, SECOND_ACCENT], [0.5, translucent(GREY, 0.08)], [1, ACCENT]]
 
@@ -172,21 +172,21 @@ def head_name(layer: int, head: int) -> str:
     return _("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
 
 
-def choose_index_or_all(part: Part, n: int) -> int | None:
+def choose_index_or_all(kind: LayerOrHead, n: int) -> int | None:
     """Show a menu of n layers or heads, and "All". Return the chosen index, None for all of them or if n is 1."""
     if n == 1:
         return None
     labels: dict[int | str, str] = {"all": _("All")} | {index: str(index + 1) for index in range(n)}
-    chosen = segmented_control(_(PART_TITLES[part]), labels, f"{part}-of-{n}")
+    chosen = segmented_control(_(MENU_LABELS[kind]), labels, f"{kind}-of-{n}")
     return None if isinstance(chosen, str) else chosen
 
 
-def choose_index(part: Part, n: int) -> int:
+def choose_index(kind: LayerOrHead, n: int) -> int:
     """Show a menu of n layers or heads. Return the chosen index."""
     if n == 1:
         return 0
     labels = {index: str(index + 1) for index in range(n)}
-    return segmented_control(_(PART_TITLES[part]), labels, f"one-{part}-of-{n}")
+    return segmented_control(_(MENU_LABELS[kind]), labels, f"one-{kind}-of-{n}")
 
 
 def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:

@@ -41,7 +41,7 @@ def show(dataset: Dataset, history: tuple[int, ...]) -> None:
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
-        method = segmented_control(_("Projection"), {name: name for name in PROJECTIONS}, "projection")
+        method = segmented_control(_("Projection"), {title: title for title in PROJECTIONS}, "projection")
         colour_by = segmented_control(_("Colour by"), translated(COLOUR_OPTIONS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:

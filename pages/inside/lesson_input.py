@@ -1,6 +1,6 @@
 """Steps 1 to 4 of the lesson: the whole network, masks, embeddings and the order of films.
 
-Each function shows the text of a step, and its example in the container `example`.
+Each function of a step shows a text, and an example in the container `example`.
 """
 
 import numpy as np
@@ -17,12 +17,13 @@ from pages.ui.i18n import N_, _, ngettext, number
 from recsys.serving.insight import attention, embedding_map
 
 N_NEIGHBOURS = 5
-MAX_BIAS_DISTANCE = 15  # in films, in each direction of the chart of the position bias
+# chart of the position bias
+MAX_BIAS_DISTANCE = 15  # films before and after the attending film
+FACTORS_CHART_HEIGHT_PX = 360
 # heat map with a row for each token
 MARGIN_PX = 70  # above and below the rows, together
 ROW_HEIGHT_PX = 22
-FACTORS_CHART_HEIGHT_PX = 360
-PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, text about the paper, about this network
+PAPER_DIFFERENCES = {  # name, see `bert4rec_steps.paper_differences` → cells: aspect, in the paper, in this network
     "relative_bias": (
         N_("Order"),
         N_("Adds an embedding of the position to the embedding of the film."),
@@ -75,7 +76,7 @@ PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, 
 
 
 def show_overview(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the network and its differences from the paper, and draw it."""
+    """Describe and draw the network. List its differences from the paper."""
     text = _(
         "BERT4Rec reads your films in order and gives each film in the data set a **probability** of being the next "
         "one. Together the probabilities add up to 100%. The drawing shows the whole network, with your latest films "
@@ -116,7 +117,7 @@ def show_overview(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the cloze task, and show the films with masks as in training and as in prediction."""
+    """Describe the cloze task. Show the films with random masks, as in training, and with a mask at the end."""
     text = _(
         "A cloze test is a text with gaps. BERT4Rec learns from histories in which some films are replaced by "
         "`[mask]`. It predicts these films from the films **before and after** them. This is why it is called "
@@ -142,13 +143,13 @@ def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def token_strip(labels: list[str]) -> None:
-    """Show the newest tokens as chips."""
+    """Show the newest tokens in a row. labels: Of all tokens, oldest first."""
     chips = [(position, label, label == attention.MASK_LABEL) for position, label in enumerate(labels, start=1)]
     st.html(film_cards.sequence_chips(chips[-MAX_TOKENS:]))
 
 
 def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the embeddings. Show them as colours, and the nearest neighbours of the newest film."""
+    """Describe the embeddings. Show their numbers as colours, and the films nearest to the newest film."""
     values = lesson.values
     text = _(
         "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
@@ -190,16 +191,16 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def input_formula(lesson: Lesson) -> str:
-    """Return the formula of the input of the first layer, in LaTeX."""
+    """Return LaTeX for the input of the first layer."""
     embedding_sum = "v_i" if lesson.values.positions is None else "v_i + p_i"
     return rf"h_i^0 = \mathrm{{LN}}({embedding_sum})" if lesson.has_pre_norm else f"h_i^0 = {embedding_sum}"
 
 
 def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
-    """Return a heat map of values (T, D) with a row for each of the newest tokens."""
+    """Return a heat map of values (T, D) with a row for each of the newest tokens. labels: Of all T tokens."""
     values, labels = values[-MAX_TOKENS:], labels[-MAX_TOKENS:]
     names = np.array([common.plotly_text(label) for label in labels], object)
-    scale_end = float(np.quantile(np.abs(values), 0.98)) or 1.0  # with the maximum, outliers would make the rest pale
+    scale_end = float(np.quantile(np.abs(values), 0.98)) or 1.0  # not the maximum: an outlier would make the rest pale
     figure = common.heat_map(
         values,
         MARGIN_PX + ROW_HEIGHT_PX * len(values),
@@ -215,7 +216,7 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
 
 
 def show_order(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe how the network gets the order of the films: by position embeddings or by a position bias."""
+    """Describe how the network reads the order of the films: from position embeddings or from a position bias."""
     st.markdown(_("So far the network does not know the order of your films."))
     if lesson.values.positions is not None:
         show_position_embeddings(lesson, lesson.values.positions, example)
@@ -243,7 +244,7 @@ def show_position_embeddings(lesson: Lesson, positions: np.ndarray, example: Del
 
 
 def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:
-    """Describe the position bias, and plot its effect on attention. slopes: See `attention_factors`."""
+    """Describe the relative position bias, and plot its effect on attention. slopes: See `attention_factors`."""
     text = _(
         "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** instead: "
         "the attention between two films depends on the distance between them."
@@ -272,7 +273,7 @@ def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:
 def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
     """Return exp(bias), the factor on attention: a row for each distance in films, a column for each head.
 
-    Earlier films have negative distances. slopes: (L, H, 2), the last axis for earlier and for later films.
+    Earlier films have negative distances. slopes: (L, H, 2), the slopes for earlier and for later films.
     """
     distances = np.arange(-MAX_BIAS_DISTANCE, MAX_BIAS_DISTANCE + 1)
     names = [common.head_name(*indices) for indices in np.ndindex(slopes.shape[:2])]

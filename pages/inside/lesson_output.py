@@ -1,4 +1,7 @@
-"""Steps 5 to 9 of the lesson: self-attention, heads, layers, softmax and training. See `lesson_input`."""
+"""Steps 5 to 9 of the lesson: self-attention, heads, layers, softmax and training.
+
+Each function of a step shows a text, and an example in the container `example`.
+"""
 
 import math
 
@@ -24,7 +27,7 @@ ROW_HEIGHT_PX = 46
 
 
 def show_self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe query, key and value, and show the attention of the mask in one head."""
+    """Describe query, key and value. Show the attention of the mask in one head."""
     text = _(
         "Now the films exchange information. Each position has three vectors, computed by linear maps of its row: "
         "a **query** $q$, a **key** $k$ and a **value** $v$. The better a query matches a key, the larger the "
@@ -43,7 +46,7 @@ def show_self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def show_mask_attention(lesson: Lesson) -> None:
-    """Show the attention of the mask in one head, with its computation."""
+    """Show menus of layer and head, and the attention of the mask in the chosen head with its computation."""
     with st.container(horizontal=True, gap="medium"):
         layer, head = common.choose_index("layer", lesson.n_layers), common.choose_index("head", lesson.n_heads)
     table = mask_attention(lesson, layer, head)
@@ -92,7 +95,8 @@ def show_mask_attention(lesson: Lesson) -> None:
 def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
     """Return the attention of the mask in a head, with a row for each token.
 
-    Columns: token, label, match (scaled dot product), bias, sum, position (from 1) and share (the attention).
+    Columns: token, label, match (scaled dot product), bias, sum (match + bias), position (from 1) and share (attention
+    weight).
     """
     outputs, attention = lesson.values.layers, lesson.values.attention
     match = outputs.scaled_dot_product[layer, head, -1].astype(np.float64)  # the last row is [mask]
@@ -105,7 +109,7 @@ def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
 
 
 def show_heads(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the attention heads, and show the attention of the mask in each head."""
+    """Describe the attention heads. Show the attention of the mask in each head."""
     n_heads, dim = lesson.n_heads, lesson.values.embeddings.shape[1]
     st.markdown(
         _(
@@ -145,7 +149,7 @@ def show_heads(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def heads_chart(table: pd.DataFrame) -> go.Figure:
-    """Return a heat map of attention, heads × newest tokens. Each row has its own colour scale."""
+    """Return a heat map of attention with a row for each head, with its own colour scale. table: heads × all tokens."""
     newest = table.iloc[:, -MAX_TOKENS:]
     row_max = newest.max(axis=1).clip(lower=1e-9)
     labels = np.broadcast_to(np.array([common.plotly_text(label) for label in newest.columns], object), newest.shape)
@@ -196,20 +200,21 @@ def show_layers(lesson: Lesson, example: DeltaGenerator) -> None:
             "So the first list is the same for everyone, apart from any watched films that are left out."
         )
     tables = layer_predictions(lesson.predictor, lesson.values, N_PREDICTIONS)
-    best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists
+    # one scale of the bars for all lists
+    max_probability = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)
     with example:
         st.caption(caption)
         for n_layers, table in enumerate(tables):
             title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")
             st.markdown(f"**{title}**")
             common.film_rows(
-                film_cards.row(rank, lesson.films[row.item], row.probability, best)
+                film_cards.row(rank, lesson.films[row.item], row.probability, max_probability)
                 for rank, row in enumerate(table.itertuples(), 1)
             )
 
 
 def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe scores, softmax and ranks, and show the top films."""
+    """Describe scores, softmax and ranks. Show the top films with their scores and probabilities."""
     text = ngettext(
         "The final vector of `[mask]` is compared with the embedding of {n:,} film. The **score** of a film is the "
         "dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the power "
@@ -269,7 +274,7 @@ def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def show_training(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the loss, and show the probability, rank and loss of each masked film."""
+    """Describe the loss. Show the probability, rank and loss of each masked film of step 2."""
     text = _(
         "All these numbers come from training. The network predicts masked films in the histories of real people. "
         "The **loss** is large if the masked film gets a low probability. After each batch of histories, every "

@@ -14,18 +14,18 @@ from pages.inside.common import Lesson, short_title
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.i18n import _, ngettext
 
-# units of the SVG; y grows downwards
+# Lengths and coordinates in this file are in units of the SVG; y grows downwards.
 WIDTH = 420
 COLUMN_CENTRES = (60, 160, 260, 360)  # x of each token
 LAYER_HEIGHT = 122
-# The browser applies the colour scheme of the page to the picture, also when the visitor changes the theme.
+# The browser applies the colour scheme of the page to the picture, and updates it when the visitor changes the theme.
 STYLE = "svg { color: #1d1d1f } @media (prefers-color-scheme: dark) { svg { color: #ecebe8 } }"
 MAX_LAYERS = 2  # drawn layers; a text gives the number of further layers
 PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # parts that can be highlighted
 
 
 def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
-    """Show the network with some of PARTS highlighted. alt: Description for screen readers."""
+    """Show the network. parts: Highlighted PARTS. alt: Description for screen readers. width: In pixels."""
     values = lesson.values
     labels = values.attention.labels[-len(COLUMN_CENTRES) :]
     drawing = NetworkDrawing(
@@ -52,7 +52,7 @@ class NetworkDrawing:
     n_films: int
     has_position_embeddings: bool  # as in the paper
     has_projection: bool  # as in the paper
-    highlighted: Collection[str] = PARTS  # the other parts are faint
+    highlighted: Collection[str] = PARTS  # other parts are faint
 
     @property
     def columns(self) -> Sequence[int]:
@@ -80,7 +80,7 @@ class NetworkDrawing:
         )
 
     def _part(self, name: str, *pieces: str) -> str:
-        """Group the pieces of a part. The group is faint unless the part is highlighted."""
+        """Return the SVG group of a part. It is faint unless the part is highlighted. name: Of PARTS."""
         faint = "" if name in self.highlighted else ' opacity="0.45"'
         return f"<g{faint}>{''.join(pieces)}</g>"
 
@@ -98,7 +98,7 @@ class NetworkDrawing:
         )
 
     def _paper_box(self, x: float, y: float, w: float, h: float, exists: bool) -> str:
-        """Draw the box of a part of the paper's network. exists: Whether this network has the part, too."""
+        """Draw the box of a part of the network in the paper. exists: Whether this network also has the part."""
         return self._box(x, y, w, h, GREY) if exists else self._box(x, y, w, h, SECOND_ACCENT, dashed=True, fill=0.04)
 
     def _arrows(self, bottom: float, top: float) -> str:

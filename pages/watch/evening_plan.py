@@ -71,13 +71,13 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
     with st.container(key="evening", gap="xsmall"):
         for position, (step, reason_items) in enumerate(zip(steps, reasons, strict=True)):
             film = catalog_films[step.item]
-            causes = [catalog_films[item].title for item in reason_items]  # at most two titles
-            if not causes:
+            titles = [catalog_films[item].title for item in reason_items]  # at most two
+            if not titles:
                 note = _("No single film is the reason")
-            elif len(causes) == 1:
-                note = _("Because of {film}", film=causes[0])
+            elif len(titles) == 1:
+                note = _("Because of {film}", film=titles[0])
             else:
-                note = _("Because of {film} and {other}", film=causes[0], other=causes[1])
+                note = _("Because of {film} and {other}", film=titles[0], other=titles[1])
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
                 st.html(film_cards.row(position + 1, film, step.probability, max_probability, note=note))
                 label = _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label))

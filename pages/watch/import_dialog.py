@@ -90,9 +90,9 @@ def body(dataset: Dataset, state: ImportState) -> None:
     privacy = _("Your files are only held in memory during the import. The server does not store, log or share them.")
     label = _("History files: CSV, JSON or ZIP")
     uploads = file_uploader(label, "history-files", MAX_FILE_BYTES, accept_multiple_files=True, help=privacy)
-    pasted = _pasted_titles()
+    pasted_titles = _read_pasted_titles()
     has_files = bool(uploads or state.stored_json)
-    if not (has_files or pasted.entries):
+    if not (has_files or pasted_titles.entries):
         st.caption(privacy)
         with st.expander(_("Where to find the files"), icon=":material/help:"):
             lines = [f"- **{name}**: {format.escape_markdown(path)}" for name, path in translated(SERVICES).items()]
@@ -109,13 +109,13 @@ def body(dataset: Dataset, state: ImportState) -> None:
     if state.stored_json:
         files.append((_("The history saved in this browser"), BROWSER_FILE_ID, state.stored_json.encode()))
     parts = [part for file in files for part in _show_file(state, *file)]
-    parts.append(pasted)
+    parts.append(pasted_titles)
     if any(part.entries or part.skipped for part in parts):
         import_review.show(state.review, dataset, parts, has_files)
 
 
-def _pasted_titles() -> Imported:
-    """Render the text area for titles, and return the titles as if they were a file."""
+def _read_pasted_titles() -> Imported:
+    """Render the text area for titles. Return the titles like the content of a file."""
     text = st.text_area(
         _("Or paste titles, one per line"),
         key="history-text",

@@ -23,7 +23,7 @@ def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     return explanation.tmdb_service().urls(explanation.tmdb_key(), tmdb.film_refs(catalog, items))
 
 
-def settings() -> None:
+def popover() -> None:
     """Render the popover for the TMDB key."""
     panel = ui_page.popover(_("Posters"), "posters", "image")
     if not panel.open:

@@ -271,12 +271,12 @@ def _add(item: int, other_ids: list[int]) -> None:
 
 def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
     """Mark a film, or remove the mark LATER. `_show_pick_buttons` handles WHY: a callback cannot open a dialog."""
-    mark = st.session_state[menu_key]
-    if mark == LATER:
+    option = st.session_state[menu_key]
+    if option == LATER:
         session.toggle_later(item)
         browser.focus_on(menu_key, "picks")
-    elif mark in (WATCHED_BEFORE, NOT_INTERESTED):
-        session.mark_film(item, mark)
+    elif option in (WATCHED_BEFORE, NOT_INTERESTED):
+        session.mark_film(item, option)
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
 
