@@ -1,4 +1,7 @@
-"""The section Attention: lines or a heat map for the visitor's films, and mean attention by distance."""
+"""The section Attention: lines or a heat map for the visitor's films, and mean attention by distance.
+
+In all functions, `layer` and `head` are indices from 0. None: the mean over all layers or heads.
+"""
 
 from collections.abc import Sequence
 from itertools import cycle
@@ -94,10 +97,10 @@ def show_attention(
 
     Args:
         predictor: The recommender.
-        result: Its attention.
-        layer: Index of the layer. None: the mean over all layers.
-        head: Index of the head. None: the mean over all heads. The other functions have the same arguments.
-        top_films: `attention.most_attended`.
+        result: The attention of its network for the visitor's films.
+        layer: The chosen layer.
+        head: The chosen head.
+        top_films: Pairs (position, weight), see `attention.most_attended`.
     """
     n_films = int(result.is_film.sum())
     is_short = n_films <= MAX_LINE_FILMS

@@ -42,7 +42,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     full_length = len(films) + MAX_MASKS
     max_length = predictor.model.max_length or full_length
     start = max(0, full_length - max_length)  # with MAX_MASKS added masks, the model does not read earlier films
-    masked, added, exclude_listed = choose_masks(dataset, films, start)
+    masked_positions, added_positions, exclude_listed = choose_masks(dataset, films, start)
     if start:
         text = ngettext(
             "The model reads up to {n} position, so you can only mask your latest film.",
@@ -50,10 +50,10 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             max_length,
         )
         st.caption(text)
-    if not (masked or added):
+    if not (masked_positions or added_positions):
         st.info(_("Mask a film or add a mask between films."))
         return
-    sequence, answers = cloze.insert_blanks(films, masked, added)
+    sequence, answers = cloze.insert_blanks(films, masked_positions, added_positions)
     show_sequence(dataset, sequence)
     if len(films) < 3:
         text = ngettext(
@@ -88,7 +88,7 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
     list_id = hash((dataset.name, films))  # in the widget keys, because chosen positions are only valid for this list
     options: dict[str, Any] = {"select_all": False, "max_selections": MAX_MASKS, "width": 360, "wrap": True}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        masked = st.multiselect(
+        masked_positions = st.multiselect(
             _("Mask films"),
             list(range(start, len(films))),
             default=[(start + len(films)) // 2],  # with three or more films, there are films on both sides of it
@@ -97,7 +97,7 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
             key=f"hidden-{list_id}",
             **options,
         )
-        added = st.multiselect(
+        added_positions = st.multiselect(
             _("Add a mask between films"),
             list(range(start, len(films) + 1)),
             format_func=lambda position: place_label(labels[:position], labels[position:]),
@@ -108,7 +108,7 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
         exclude_listed = st.toggle(
             _("Exclude films in your list"), value=True, key="hide_listed", persist_state="session"
         )
-    return masked, added, exclude_listed
+    return masked_positions, added_positions, exclude_listed
 
 
 def place_label(before: list[str], after: list[str]) -> str:

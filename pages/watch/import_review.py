@@ -1,4 +1,4 @@
-"""The second half of the import dialog: the matches of imported films, and the button that adds them to the list."""
+"""The second half of the import dialog: the matches of the films in the data set, and the button that imports them."""
 
 import math
 from dataclasses import dataclass, field

@@ -91,8 +91,8 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommendation_list: R
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
     # a content model has infrequent films as items, so it needs no substitutes
     model_dataset = recommendation_list.predictor.dataset if recommendation_list else dataset
-    reads_descriptions = recommendation_list is not None and recommendation_list.predictor.model.reads_infrequent_films
-    notes = substitute_notes(model_dataset, films, reads_descriptions)
+    reads_infrequent = recommendation_list is not None and recommendation_list.predictor.model.reads_infrequent_films
+    notes = substitute_notes(model_dataset, films, reads_infrequent)
     with st.container(key="sequence", gap="xsmall"):
         start = (page - 1) * FILMS_PER_PAGE
         for position, number in enumerate(films[start : start + FILMS_PER_PAGE], start):
@@ -119,16 +119,16 @@ def watch_note(film: Film) -> str:
     return " ".join(notes)
 
 
-def substitute_notes(dataset: Dataset, films: tuple[int, ...], reads_descriptions: bool) -> list[str]:
+def substitute_notes(dataset: Dataset, films: tuple[int, ...], reads_infrequent: bool) -> list[str]:
     """Return for each infrequent film of a list how the recommender uses it, and "" for each item.
 
     Args:
         dataset: The data set of the recommender.
         films: The visitor's list.
-        reads_descriptions: Whether the recommender reads the genres, tags and themes of infrequent films. If so, it
+        reads_infrequent: Whether the recommender reads the genres, tags and themes of infrequent films. If so, it
             ignores a substitute that is not similar enough, see `substitutes.are_kept`.
     """
-    is_replaced = substitutes.are_kept(dataset, films) if reads_descriptions else [True] * len(films)
+    is_replaced = substitutes.are_kept(dataset, films) if reads_infrequent else [True] * len(films)
     notes = [""] * len(films)
     for position, number in enumerate(films):
         substitute = substitutes.label(dataset, number)

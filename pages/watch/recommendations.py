@@ -28,6 +28,12 @@ TRAIT_NOTES = {
     "language": N_("Your films have a language in common: {name}. Films like them rank higher than usual."),
     "genre": N_("Your films have a genre in common: {name}. Films like them rank higher than usual."),
 }
+# kind of a trait → function that returns its value in the visitor's language; other values are names
+TRANSLATE_TRAIT: dict[str, Callable[[str], str]] = {
+    "theme": _,
+    "language": filters.language_name,
+    "genre": format.display_tag,
+}
 RATINGS_NOTE = N_(
     "Films similar to those you liked are ranked higher. Films similar to those you disliked or marked “Not for me” "
     "are ranked lower."
@@ -151,7 +157,7 @@ def _content_note(trait: CommonTrait | None) -> str:
             "Your films are little known or have something unusual in common, so films like them rank "
             "higher than usual."
         )
-    translate = {"theme": _, "language": filters.language_name, "genre": format.display_tag}.get(trait.kind, str)
+    translate = TRANSLATE_TRAIT.get(trait.kind, str)
     return _(TRAIT_NOTES[trait.kind], name=translate(trait.value))
 
 
@@ -212,17 +218,9 @@ def _show_rows(recommendation_list: RecommendationList) -> None:
     with st.container(key="picks", gap="xsmall"):
         for pick in recommendation_list.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
+                rank, film, probability = pick.rank, pick.film, pick.probability
                 links, text = film_links(dataset.catalog, pick.item), _credits(dataset, pick)
-                html = film_cards.row(
-                    pick.rank,
-                    pick.film,
-                    pick.probability,
-                    top_probability,
-                    links,
-                    format_probability,
-                    credits_text=text,
-                )
-                st.html(html)
+                st.html(film_cards.row(rank, film, probability, top_probability, links, format_probability, "", text))
                 _show_pick_buttons(recommendation_list, pick)
 
 
