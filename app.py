@@ -1,4 +1,4 @@
-"""The ASGI app of NextReel, for `streamlit run app.py` or any ASGI server. Streamlit runs `pages/main.py` for each page."""
+"""The ASGI app of NextReel, for `streamlit run app.py` or any ASGI server. Its main script is `pages/main.py`."""
 
 import gc
 from collections.abc import AsyncIterator

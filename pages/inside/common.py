@@ -71,7 +71,7 @@ class Lesson:
         return "projection" not in self.paper_differences
 
     @property
-    def top_new_film(self) -> str:
+    def top_new_title(self) -> str:
         """The title of the most probable unwatched film, or of the most probable film if all are watched."""
         predictions, attention = self.values.predictions, self.values.attention
         watched = attention.tokens[attention.is_film]

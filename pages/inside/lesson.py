@@ -42,8 +42,11 @@ STEPS = (
 )
 
 
+_cached_values = cache.cached_for_predictor(max_entries=20)(compute_steps)
+
+
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the menus and the chosen step."""
+    """Show the menus and the chosen step. films: Items of the visitor's list."""
     predictor = recommenders.predictor(choose_network(dataset.name), dataset)
     if predictor is None:
         return
@@ -62,9 +65,6 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
                     network_drawing.show(lesson, step.highlighted, alt, width=230)
 
 
-_cached_values = cache.cached_for_predictor(max_entries=20)(compute_steps)
-
-
 def choose_network(dataset_name: str) -> str:
     """Return the name of the explained BERT4Rec. Show a menu if more than the default one is ready for the data set."""
     default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
@@ -75,8 +75,7 @@ def choose_network(dataset_name: str) -> str:
     labels = recommenders.menu_labels(dataset_name)
     help_text = _(
         "Our network, our network with better training and a memory (counts of films that follow each other or that "
-        "the same people watch), or the network of the paper if "
-        "you have trained it."
+        "the same people watch), or the network of the paper if you have trained it."
     )
     return segmented_control(_("Network"), {name: labels[name] for name in names}, NETWORK_KEY, help=help_text)
 

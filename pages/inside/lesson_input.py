@@ -110,7 +110,7 @@ def show_overview(lesson: Lesson, example: DeltaGenerator) -> None:
         lesson.values.n_items,
         films=", ".join(lesson.values.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
         layers=lesson.n_layers,
-        answer=lesson.top_new_film,
+        answer=lesson.top_new_title,
     )
     with example:
         network_drawing.show(lesson, network_drawing.PARTS, alt, width=520)

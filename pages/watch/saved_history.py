@@ -13,7 +13,7 @@ from pages.ui import browser
 from pages.ui.i18n import _, ngettext
 from pages.ui.widgets import button
 
-_STORE = st.components.v2.component("nextreel_store", js=(browser.STYLE / "history_store.js").read_text("utf-8"))
+_store = st.components.v2.component("nextreel_store", js=(browser.STYLE / "history_store.js").read_text("utf-8"))
 
 
 def request_save(text: str, n_films: int) -> None:
@@ -31,7 +31,7 @@ def save_requested() -> None:
         st.session_state.keep_in_browser = (n_requests, {})  # the session does not need the text any more
 
     data = {"name": "keep", "number": n_requests, **request}
-    result = _STORE(
+    result = _store(
         key="store-keep", data=data, on_kept_change=forget_request, on_refused_change=forget_request, height=0
     )
     if result.refused:
@@ -55,7 +55,7 @@ def offer(place: str) -> str:
     # the script gets the summary that it reported last, and only reports a new one, because a report reruns the page
     summary = str(state[key].summary or "") if key in state else ""
     data = {"name": f"tell-{place}", "number": n_requests, "request": request, "reports": True, "reported": summary}
-    result = _STORE(
+    result = _store(
         key=key,
         data=data,
         default={"summary": ""},
