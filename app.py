@@ -1,4 +1,4 @@
-"""Server of NextReel, for `streamlit run app.py` or any ASGI server. The pages start in `pages/main.py`."""
+"""The ASGI app of NextReel, for `streamlit run app.py` or any ASGI server. Its main script is `pages/main.py`."""
 
 import gc
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from recsys import monitoring, paths, runtime
 
 @asynccontextmanager
 async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
-    """Set up memory, the logs and the metrics server. Load torch and the films in the background."""
+    """Set up malloc, the logs and the metrics server. Load torch and the films in the background."""
     runtime.tune_malloc_for_serving()
     logs.set_up()
     health.serve_metrics()
@@ -28,9 +28,10 @@ async def lifespan(_: st.App) -> AsyncIterator[dict[str, Any]]:
 
 
 def _warm_up() -> None:
+    """Import the slow modules, and run `warm.preload`."""
     gc.disable()  # the garbage collector takes a sixth of the import time
     try:
-        if paths.is_public():
+        if paths.is_public():  # visitors of a public server must not start downloads
             from recsys.text import encoder
 
             encoder.disable_downloads()
@@ -48,7 +49,7 @@ def _is_ready() -> bool:
 
 
 def _count_failure(error: Exception) -> None:
-    """Count an exception of a page, unless a forged widget value has caused it."""
+    """Count an exception of a page, unless the client has sent a widget value that the app does not offer."""
     if not logs.is_caused_by_forged_value(error):
         monitoring.count("page_failures")
 

@@ -1,4 +1,4 @@
-"""The page Watch next: the films that the visitor has watched, and recommendations of the next films."""
+"""The page Watch next: the visitor's films, and recommendations of films to watch next."""
 
 import streamlit as st
 
@@ -18,7 +18,7 @@ with errors.show_errors():
     if dataset:
         films = visitor().current.films
         left, right = st.columns([5, 8], gap="large")
-        with right:  # before the left column, because visitors wait for the recommendations
+        with right:  # rendered before the left column, because visitors wait for the recommendations
             recommendation_list = recommendations.show(dataset, films)
         with left:
             my_list.show(dataset, films, recommendation_list)
@@ -27,4 +27,4 @@ with errors.show_errors():
                 what_if.panel(recommendation_list.predictor, recommendation_list.request)
                 evening_plan.panel(recommendation_list.predictor, recommendation_list.request)
                 last_films.panel(dataset, films)
-                posters.settings()
+                posters.popover()

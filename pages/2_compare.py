@@ -16,7 +16,7 @@ from recsys.data.dataset import Dataset
 @st.fragment
 @errors.show_errors()
 def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> None:
-    """Show the tabs. Only the content of the open tab is computed.
+    """Render the tabs. Only the content of the open tab is computed and rendered.
 
     Args:
         dataset: The open data set.
@@ -32,18 +32,18 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
         "hide": lambda: hidden_film.show(dataset, films, names),
         "blend": lambda: blend.show(dataset, films, names, k),
     }
-    sections = {_(title): section for section, title in COMPARE_TABS.items()}  # title in the visitor's language
+    keys = {_(title): key for key, title in COMPARE_TABS.items()}  # title in the visitor's language → key
 
-    def choose() -> None:
-        state.compare_section = sections[state.compare_tab]
+    def store_key() -> None:
+        state.compare_section = keys[state.compare_tab]
 
-    section = state.setdefault("compare_section", next(iter(COMPARE_TABS)))
-    # Streamlit stores the title in the language of the last run, and deletes it when the visitor opens another page.
-    state.compare_tab = _(COMPARE_TABS[section])
-    tabs = st.tabs(list(sections), on_change=choose, key="compare_tab")
+    open_key = state.setdefault("compare_section", next(iter(COMPARE_TABS)))
+    # Streamlit stores the title in the language of the last run, and deletes it when another page opens.
+    state.compare_tab = _(COMPARE_TABS[open_key])
+    tabs = st.tabs(list(keys), on_change=store_key, key="compare_tab")
     session.write_url()  # main.py does not run again when a tab is chosen
-    with tabs[list(sections.values()).index(section)]:
-        show_tab[section]()
+    with tabs[list(COMPARE_TABS).index(open_key)]:
+        show_tab[open_key]()
 
 
 with errors.show_errors():

@@ -3,7 +3,7 @@
 import numpy as np
 import streamlit as st
 
-from pages.inside import attention, fill_blank, film_map, lesson, mean_attention
+from pages.inside import attention, film_map, lesson, masked_films, mean_attention
 from pages.ui import errors, page, session
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _
@@ -16,16 +16,22 @@ SHOW_SECTION = {
     "lesson": lesson.show,
     "attention": attention.show,
     "mean": mean_attention.show,
-    "blanks": fill_blank.show,
+    "blanks": masked_films.show,
     "map": film_map.show,
 }
 
 
 @st.fragment
-def show_section(section: str, dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show a section. films: Items of the visitor's list. A similar item replaces each infrequent film."""
+def show_section(section: str, dataset: Dataset, items: tuple[int, ...]) -> None:
+    """Show a section.
+
+    Args:
+        section: Key of INSIDE_SECTIONS.
+        dataset: The open data set.
+        items: The visitor's list, in which a similar item replaces each infrequent film.
+    """
     with errors.show_errors():
-        SHOW_SECTION[section](dataset, films)
+        SHOW_SECTION[section](dataset, items)
     session.write_url()  # main.py does not run again when a choice in this fragment changes
 
 
@@ -39,12 +45,12 @@ with errors.show_errors():
     )
     advice = _("This page needs your films. Start with a ready-made list or build your own.")
     if dataset and (films := page.require_films(dataset, advice)):
-        for film in dict.fromkeys(films):
-            if substitute := substitutes.label(dataset, film):  # "" if the models have the film
+        for number in dict.fromkeys(films):
+            if substitute := substitutes.label(dataset, number):  # "" for an item
                 text = _(
                     "The recommenders do not know {film}, because it has too few ratings. They use {substitute} "
                     "instead.",
-                    film=dataset.catalog.films[film].label,
+                    film=dataset.catalog.films[number].label,
                     substitute=substitute,
                 )
                 st.caption(escape_markdown(text))

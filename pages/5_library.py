@@ -21,7 +21,7 @@ def show_section(dataset: Dataset) -> None:
     section = segmented_control(_("Section"), titles, "library_section", label_visibility="collapsed")
     SHOW_SECTION[section](dataset)
     browser.place_focus()
-    session.write_url()  # main.py, which writes it after other runs, does not run when a fragment reruns
+    session.write_url()  # main.py does not run again when a widget of this fragment changes
 
 
 with errors.show_errors():

@@ -28,7 +28,7 @@ LAYERS = [  # lowest first; a package may import itself and packages of lower la
         "pages.3_evaluation",
         "pages.4_inside",
         "pages.5_library",
-        "pages.5_train",
+        "pages.6_train",
     ),
     ("pages.main",),
     ("app",),

@@ -1,1 +1,1 @@
-"""Inside the model: what the network does with the visitor's films."""
+"""The page Inside the model: the computations of a model with the visitor's films. One module per section."""

@@ -1,4 +1,7 @@
-"""The section Attention: lines or a heat map for the visitor's films, and mean attention by distance."""
+"""The section Attention: lines or a heat map for the visitor's films, and mean attention by distance.
+
+In all functions, `layer` and `head` are indices from 0. None: the mean over all layers or heads.
+"""
 
 from collections.abc import Sequence
 from itertools import cycle
@@ -22,28 +25,30 @@ from recsys.serving.insight.attention import Attention, DistanceAttention
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, recommend
 
-N_TOP_FILMS = 12  # films with the most attention
-MAX_TITLE_COLUMNS = 16  # with more columns, the heat map labels columns with positions in place of titles
-MAX_MAP_TOKENS = 31  # rows of the heat map: the newest tokens
+N_TOP_FILMS = 12  # films in the list of films with the most attention
 N_SAMPLED_USERS = 200
-
-MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so only the heat map is offered
-N_OPACITY_LEVELS = 8  # different opacities of lines
-HEAD_OFFSET_ROWS = 0.06  # lines of different heads are moved by this, so that they do not cover each other
-MIN_LINE_WEIGHT = 0.02  # weaker attention has no line
-HOVER_TOP_K = 4  # films in a hover text
-# heat map, with a row for each token
+DISTANCE_CHART_HEIGHT_PX = 320
+# heat map, with a row and a column for each token
+MAX_MAP_TOKENS = 31  # newest tokens
+MAX_TITLE_COLUMNS = 16  # with more columns, their labels are positions in place of titles
 HEAT_MAP_MARGIN_PX = 150  # for the labels of the columns
 MIN_HEAT_MAP_PX = 160  # height of all rows
 HEAT_MAP_ROW_PX = 20
 # chart of lines, with a row for each token
+MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so there is only the heat map
+N_OPACITY_LEVELS = 8  # of lines
+HEAD_OFFSET_ROWS = 0.06  # vertical distance between the lines of two heads, which would cover each other otherwise
+MIN_LINE_WEIGHT = 0.02  # weaker attention has no line
+HOVER_TOP_K = 4  # tokens in a hover text
 MARGIN_PX = 90  # above and below the rows, together
 ROW_HEIGHT_PX = 34
-DISTANCE_CHART_HEIGHT_PX = 320
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the attention of the visitor's films, the influence of each film, and the mean attention by distance."""
+    """Show the attention of the visitor's films, the influence of each film, and the mean attention by distance.
+
+    films: Items of the visitor's list.
+    """
     text = _(
         "**Attention** shows which positions a model reads. Each position divides 100% of its attention among the "
         "positions. This happens in several **heads** side by side, and again in each **layer**. The lesson explains "
@@ -88,7 +93,15 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
 def show_attention(
     predictor: Predictor, result: Attention, layer: int | None, head: int | None, top_films: list[tuple[int, float]]
 ) -> None:
-    """Show the attention as lines or as a heat map. top_films: `attention.most_attended`."""
+    """Show the attention as lines or as a heat map, with a table.
+
+    Args:
+        predictor: The recommender.
+        result: The attention of its network for the visitor's films.
+        layer: The chosen layer.
+        head: The chosen head.
+        top_films: Pairs (position, weight), see `attention.most_attended`.
+    """
     n_films = int(result.is_film.sum())
     is_short = n_films <= MAX_LINE_FILMS
     chart_type = "heat-map"
@@ -101,7 +114,7 @@ def show_attention(
         show_lines(result, layer, head, fields)
     else:
         show_heat_map(result, layer, head, fields)
-    # with positions, because a film can be in the list twice: as itself and as a substitute
+    # names with positions are unique, although a film can be in the list as itself and as a substitute
     positions = [f"{n}. {label}" for n, label in enumerate(result.labels, 1)]
     table = pd.DataFrame(result.mean_weights(layer, head), positions, positions)
     if is_short:
@@ -109,15 +122,15 @@ def show_attention(
         common.table_expander(table.rename_axis(_("Attends to …")).map(percent), title, "attention")
     else:
         st.caption(_("With up to {n} films, you can also see attention as lines.", n=MAX_LINE_FILMS))
-    n_shown = int(result.is_film[-MAX_MAP_TOKENS:].sum())
-    if n_films > n_shown:
-        text = _("The chart shows the latest {n} of {all} films. The model reads all of them.", n=n_shown, all=n_films)
+    n_in_map = int(result.is_film[-MAX_MAP_TOKENS:].sum())
+    if n_films > n_in_map:
+        text = _("The chart shows the latest {n} of {all} films. The model reads all of them.", n=n_in_map, all=n_films)
         st.caption(text)
-    charts.download_buttons(table.reset_index(), f"attention-{common.file_name(predictor)}", _("Attention"))
+    charts.download_buttons(table.reset_index(), f"attention-{common.slug(predictor)}", _("Attention"))
 
 
 def show_heat_map(result: Attention, layer: int | None, head: int | None, fields: dict[str, str]) -> None:
-    """Show the heat map with a caption. fields: Values of the placeholders of its description."""
+    """Show the heat map with a caption. fields: Placeholder of the description for screen readers → value."""
     text = _("Each row attends to the columns. Stronger colours mean more attention.")
     masked_text = _("Your next film is predicted from the framed row, `[mask]`.")
     causal_text = _(
@@ -131,7 +144,7 @@ def show_heat_map(result: Attention, layer: int | None, head: int | None, fields
 
 
 def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figure:
-    """Return the attention between the newest tokens as a heat map."""
+    """Return a heat map of the attention between the newest MAX_MAP_TOKENS tokens."""
     labels = result.labels[-MAX_MAP_TOKENS:]
     n = len(labels)
     weights = result.mean_weights(layer, head)[-n:, -n:]
@@ -144,7 +157,7 @@ def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figu
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": ticks, "tickfont": {"size": 11}}
     figure.update_yaxes(**axis)
     figure.update_xaxes(**axis, tickangle=-90)
-    if n > MAX_TITLE_COLUMNS:  # columns get positions in place of titles, and the titles of the rows get them too
+    if n > MAX_TITLE_COLUMNS:  # the columns are labelled with positions, so the titles of the rows also get positions
         oldest = len(result.labels) - n + 1  # position of the first row, from 1
         figure.update_yaxes(ticktext=[f"{tick}  {position}" for position, tick in enumerate(ticks, oldest)])
         figure.update_xaxes(tickvals=list(range(0, n, 5)), ticktext=list(range(oldest, oldest + n, 5)), tickangle=0)
@@ -154,7 +167,7 @@ def token_map(result: Attention, layer: int | None, head: int | None) -> go.Figu
 def show_lines(result: Attention, layer: int | None, head: int | None, fields: dict[str, str]) -> None:
     """Show a menu of positions, and the lines from the chosen position or from all positions.
 
-    fields: Values of the placeholders of the description.
+    fields: Placeholder of the description for screen readers → value.
     """
     text = _("Each position on the left attends to positions on the right. Thicker lines mean more attention.")
     masked_text = _("Your next film is predicted from `[mask]`.")
@@ -173,7 +186,10 @@ def show_lines(result: Attention, layer: int | None, head: int | None, fields: d
 
 
 def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], positions: Sequence[int]) -> go.Figure:
-    """Return lines from positions on the left to positions on the right. A left position attends to a right one."""
+    """Return a chart with a line from each attending position on the left to each attended position on the right.
+
+    heads: Indices of the heads, each with a colour. positions: Attending positions that have lines.
+    """
     figure, n, n_heads = go.Figure(), len(result.tokens), result.weights.shape[1]
     for head in heads:
         weights, colour = result.mean_weights(layer, head), LINE_COLOURS[head % len(LINE_COLOURS)]
@@ -195,22 +211,11 @@ def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], posi
         legend_line = {"color": colour, "width": 4}
         figure.add_scatter(x=[None], y=[None], mode="lines", name=_("Head {n}", n=head + 1), line=legend_line)
     hover_texts = [_hover_text(result, layer, heads, row) for row in positions]
-    figure.add_scatter(
-        x=[0] * len(positions),
-        y=list(positions),
-        text=hover_texts,
-        mode="markers",
-        marker={"color": GREY, "size": 9},
-        hovertemplate="%{text}<extra></extra>",
-        showlegend=False,
-    )
-    right_marker_style = {
-        "mode": "markers",
-        "marker": {"color": GREY, "size": 6},
-        "hoverinfo": "skip",
-        "showlegend": False,
-    }
-    figure.add_scatter(x=[1] * n, y=list(range(n)), yaxis="y2", **right_marker_style)
+    hover = {"text": hover_texts, "hovertemplate": "%{text}<extra></extra>"}  # only of the points on the left
+    points = {"mode": "markers", "showlegend": False}
+    left_marker, right_marker = {"color": GREY, "size": 9}, {"color": GREY, "size": 6}
+    figure.add_scatter(x=[0] * len(positions), y=list(positions), marker=left_marker, **hover, **points)
+    figure.add_scatter(x=[1] * n, y=list(range(n)), yaxis="y2", marker=right_marker, hoverinfo="skip", **points)
     labels = common.tick_labels(result.labels, max_length=15)
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": labels, "range": [n - 0.5, -0.5], "automargin": True}
     return figure.update_layout(
@@ -225,7 +230,7 @@ def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], posi
 
 
 def _hover_text(result: Attention, layer: int | None, heads: Sequence[int], row: int) -> str:
-    """Return the hover text of a row: the positions that it gives the most attention, by the mean over heads."""
+    """Return the hover text of a position (row): the positions with the most of its attention, averaged over heads."""
     shares = np.mean([result.mean_weights(layer, head)[row] for head in heads], 0)
     labels = [common.plotly_text(label) for label in result.labels]
     top = np.argsort(-shares, kind="stable")[:HOVER_TOP_K]
@@ -234,7 +239,7 @@ def _hover_text(result: Attention, layer: int | None, heads: Sequence[int], row:
 
 
 def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
-    """Show an expander with the influence of each film on the top prediction, computed only while it is open."""
+    """Show an expander with the influence of each film on the top prediction. It is computed while it is open."""
     label = _("Influence: how does the top prediction change without each film?")
     panel = st.expander(label, icon=":material/balance:", key="influence", on_change="rerun")
     if panel.open:
@@ -246,9 +251,9 @@ def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
 
 
 def show_distances(predictor: Predictor, layer: int | None, head: int | None) -> None:
-    """Show a button or, after a click on it, the mean attention of sampled users by distance."""
+    """Show the mean attention of sampled users by distance. Before that, show a button that starts the computation."""
     st.header(_("Attention by distance"))
-    dataset, name = predictor.dataset, common.file_name(predictor)
+    dataset, name = predictor.dataset, common.slug(predictor)
     n_users = min(N_SAMPLED_USERS, dataset.n_users)
     text = ngettext(
         "Mean attention to the latest 30 films in the history of {n} random person from {data}.",
@@ -257,7 +262,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
         data=cache.dataset_title(dataset.name),
     )
     st.caption(text)
-    requested = st.session_state.setdefault("averaged", set())  # `file_name` of predictors whose button was clicked
+    requested = st.session_state.setdefault("averaged", set())  # `slug` of each predictor whose button was clicked
     if name not in requested:
         label = ngettext("Compute for {n} person", "Compute for {n} people", n_users)
         st.button(label, key=f"average-{name}", icon=":material/groups:", on_click=requested.add, args=(name,))
@@ -281,7 +286,7 @@ def _attention_by_distance(predictor: Predictor) -> DistanceAttention:
 
 
 def distance_chart(by_distance: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
-    """Return a chart with a line for each layer, for each head of the chosen layer, or for the chosen head."""
+    """Return a chart with a line for each layer. If a layer is chosen, its heads have lines. A chosen head is alone."""
     n_layers, n_heads = by_distance.sums.shape[:2]
     series: dict[str, tuple[int | None, int | None]]  # name of a line → layer and head, None: the mean
     if head is not None:

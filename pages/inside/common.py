@@ -19,11 +19,11 @@ from recsys.data.dataset import Dataset, Film
 from recsys.serving.insight.bert4rec_steps import Steps
 from recsys.serving.predictor import Predictor
 
-MAX_TOKENS = 12  # a chart of the lesson shows only the newest tokens
+MAX_TOKENS = 12  # newest tokens in a chart of the lesson
 LINE_COLOURS = (ACCENT, SECOND_ACCENT, "#8a75c4", "#a08c2e", "#cf5b7f", "#5487c8", "#5f9e5a", GREY)
-BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}
-Part = Literal["layer", "head"]
-PART_TITLES: dict[Part, str] = {"layer": N_("Layer"), "head": N_("Head")}
+BARE_AXIS = {"showgrid": False, "zeroline": False, "ticks": ""}  # an axis of Plotly without lines
+LayerOrHead = Literal["layer", "head"]
+MENU_LABELS: dict[LayerOrHead, str] = {"layer": N_("Layer"), "head": N_("Head")}
 
 
 def translucent(colour: str, opacity: float) -> str:
@@ -32,7 +32,7 @@ def translucent(colour: str, opacity: float) -> str:
     return f"rgba({red}, {green}, {blue}, {opacity})"
 
 
-# colour scales of heat maps
+# colour scales of heat maps: from 0 to the maximum, and from negative to positive values
 AMOUNT_SCALE = [[0, translucent(ACCENT, 0.05)], [0.35, translucent(ACCENT, 0.62)], [1, ACCENT]]
 SIGNED_SCALE = [[0, SECOND_ACCENT], [0.5, translucent(GREY, 0.08)], [1, ACCENT]]
 
@@ -42,7 +42,7 @@ class Lesson:
     """A BERT4Rec and the values that it computes from the visitor's films, for all steps of the lesson."""
 
     predictor: Predictor
-    steps: Steps
+    values: Steps
     paper_differences: Sequence[str]  # keys of `lesson_input.PAPER_DIFFERENCES`
 
     @property
@@ -53,12 +53,12 @@ class Lesson:
     @property
     def n_layers(self) -> int:
         """The number of layers."""
-        return int(self.steps.attention.weights.shape[0])
+        return int(self.values.attention.weights.shape[0])
 
     @property
     def n_heads(self) -> int:
         """The number of attention heads in each layer."""
-        return int(self.steps.attention.weights.shape[1])
+        return int(self.values.attention.weights.shape[1])
 
     @property
     def has_pre_norm(self) -> bool:
@@ -71,16 +71,16 @@ class Lesson:
         return "projection" not in self.paper_differences
 
     @property
-    def top_new_film(self) -> str:
+    def top_new_title(self) -> str:
         """The title of the most probable unwatched film, or of the most probable film if all are watched."""
-        predictions, attention = self.steps.predictions, self.steps.attention
+        predictions, attention = self.values.predictions, self.values.attention
         watched = attention.tokens[attention.is_film]
         unwatched = predictions[~predictions["item"].isin(watched)]
         return str((predictions if unwatched.empty else unwatched)["title"].iloc[0])
 
 
-def file_name(predictor: Predictor) -> str:
-    """Return the names of recommender and data set, as a part of file names and widget keys."""
+def slug(predictor: Predictor) -> str:
+    """Return "bert4rec-ml-20m": the names of recommender and data set, for file names and widget keys."""
     return f"{predictor.recommender.name}-{predictor.dataset.name}"
 
 
@@ -96,18 +96,26 @@ def plotly_text(text: str) -> str:
 
 
 def tick_labels(labels: Iterable[str], max_length: int = 18) -> list[str]:
-    """Return the tick labels of an axis: short titles."""
+    """Return short titles for the ticks of an axis."""
     return [plotly_text(short_title(label, max_length)) for label in labels]
 
 
 def plot(figure: go.Figure, alt: str, key: str) -> None:
     """Show a chart without a tool bar. alt: Description for screen readers."""
-    with st.container(key=f"chart-{key}"):  # the style sheet sets the colour of its texts
+    with st.container(key=f"chart-{key}"):  # the style sheet sets the colour of the texts in it
         st.plotly_chart(localize_chart(figure), alt=alt, config={"displayModeBar": False}, key=key)
 
 
 def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray, **options: Any) -> go.Figure:
-    """Return a heat map with the first row on top. options: Further arguments of `go.Heatmap`."""
+    """Return a heat map with the first row on top.
+
+    Args:
+        values: (rows, columns).
+        height: Height of the chart in pixels.
+        hover: Hover text, a template of Plotly.
+        customdata: (rows, columns, …), values for the hover text.
+        options: Further arguments of `go.Heatmap`.
+    """
     options = {"colorscale": AMOUNT_SCALE, "showscale": False} | options
     trace = go.Heatmap(z=values, customdata=customdata, hovertemplate=f"{hover}<extra></extra>", **options)
     figure = go.Figure(trace).update_yaxes(autorange="reversed")
@@ -115,9 +123,13 @@ def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray
 
 
 def attention_map(weights: np.ndarray, names: Sequence[str], height: int, hover: str) -> go.Figure:
-    """Return a heat map of weights (T, T), NaN for empty cells. Rows attend to columns. A frame marks the last row.
+    """Return a heat map of attention. Rows attend to columns. A frame marks the last row.
 
-    hover: Hover text of Plotly. Its customdata are the names of row and column.
+    Args:
+        weights: (T, T), NaN for empty cells.
+        names: Names of the T tokens, in the HTML of Plotly.
+        height: Height of the chart in pixels.
+        hover: Hover text, a template of Plotly. Its customdata are the names of row and column.
     """
     n, name_array = len(names), np.array(names, object)
     pairs = np.stack(np.meshgrid(name_array, name_array, indexing="ij"), -1)  # (T, T, 2)
@@ -143,7 +155,7 @@ def _cell(value: Any) -> Any:
 
 
 def film_rows(rows: Iterable[str]) -> None:
-    """Show a list of rows, which are HTML of `film_cards`."""
+    """Show a list of films. rows: The HTML of each film, from a function of `film_cards`."""
     st.html(film_cards.join_rows(rows))
 
 
@@ -160,31 +172,38 @@ def head_name(layer: int, head: int) -> str:
     return _("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
 
 
-def choose_index_or_all(part: Part, n: int) -> int | None:
+def choose_index_or_all(kind: LayerOrHead, n: int) -> int | None:
     """Show a menu of n layers or heads, and "All". Return the chosen index, None for all of them or if n is 1."""
     if n == 1:
         return None
     labels: dict[int | str, str] = {"all": _("All")} | {index: str(index + 1) for index in range(n)}
-    chosen = segmented_control(_(PART_TITLES[part]), labels, f"{part}-of-{n}")
+    chosen = segmented_control(_(MENU_LABELS[kind]), labels, f"{kind}-of-{n}")
     return None if isinstance(chosen, str) else chosen
 
 
-def choose_index(part: Part, n: int) -> int:
+def choose_index(kind: LayerOrHead, n: int) -> int:
     """Show a menu of n layers or heads. Return the chosen index."""
     if n == 1:
         return 0
     labels = {index: str(index + 1) for index in range(n)}
-    return segmented_control(_(PART_TITLES[part]), labels, f"one-{part}-of-{n}")
+    return segmented_control(_(MENU_LABELS[kind]), labels, f"one-{kind}-of-{n}")
 
 
 def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
-    """Return the names of recommenders whose model has a capability, the default recommender first."""
+    """Return the names of the recommenders whose model class has a capability, the default recommender first."""
     names = [name for name, recommender in cache.all_recommenders().items() if capability(recommender.model())]
     return sorted(names, key=lambda name: name != cache.DEFAULT_MODEL)
 
 
 def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key: str, width: int = 230) -> str:
-    """Show a menu of the recommenders whose model has a capability. Labels mark untrained recommenders."""
+    """Show a menu of the recommenders whose model class has a capability. Return the name of the chosen recommender.
+
+    Args:
+        capability: Reads an attribute of the model class, such as `has_attention`.
+        dataset: The open data set. Labels mark recommenders that are not ready for it.
+        key: Widget key.
+        width: In pixels.
+    """
     labels = recommenders.menu_labels(dataset.name)
     capable = {name: labels[name] for name in recommenders_with(capability)}
     recommenders.preserve_widget_value(key)

@@ -24,29 +24,31 @@ MAX_TERMS = 3  # terms of a region in the table
 MAX_EXAMPLE_FILMS = 3  # films of a region in the table
 
 
-@cache.cached_for_predictor(max_entries=8)
-def _film_map(predictor: Predictor, method: str) -> FilmMap:
-    return embedding_map.embedding_map(predictor, method)
+_cached_map = cache.cached_for_predictor(max_entries=8)(embedding_map.embedding_map)
 
 
 @cache.cached_for_predictor(max_entries=8)
 def _tsne_regions(predictor: Predictor) -> list[Region]:
-    points = _film_map(predictor, TSNE).table[["x", "y"]].to_numpy()
+    """Return the regions of the t-SNE map."""
+    points = _cached_map(predictor, TSNE).table[["x", "y"]].to_numpy()
     return embedding_map.find_regions(points, predictor.dataset.catalog, predictor.dataset.counts)
 
 
 def show(dataset: Dataset, history: tuple[int, ...]) -> None:
-    """Show the menus, the map with its tables, the search, and the neighbours of the chosen film."""
+    """Show the menus, the map and its tables, the search box, and the neighbours of the chosen film.
+
+    history: Items of the visitor's list.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
         name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
-        method = segmented_control(_("Projection"), {name: name for name in PROJECTIONS}, "projection")
+        method = segmented_control(_("Projection"), {title: title for title in PROJECTIONS}, "projection")
         colour_by = segmented_control(_("Colour by"), translate(COLOUR_OPTIONS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
     if method == TSNE and not show_tsne_status(predictor):
         method = PCA
-    film_map = _film_map(predictor, method)
+    film_map = _cached_map(predictor, method)
     regions = _tsne_regions(predictor) if method == TSNE else []
     text = _(
         "For {model}, each film is an **embedding** of {n} numbers. Films with a similar place in people's histories "
@@ -57,6 +59,7 @@ def show(dataset: Dataset, history: tuple[int, ...]) -> None:
     st.markdown(text)
     chosen = chosen_film(dataset, history)
     neighbours = embedding_map.neighbours(film_map.unit_vectors, chosen)
+    choose = partial(choose_film, dataset.fingerprint)
     map_column, side_column = st.columns([5, 3], gap="large")
     with side_column:
         film_search.search_box(
@@ -64,30 +67,25 @@ def show(dataset: Dataset, history: tuple[int, ...]) -> None:
             label=_("Find a film"),
             key="map_search",
             render=lambda film: film_search.film_button(
-                film,
-                key=f"mark-{film.movie_id}",
-                icon="location_searching",
-                on_click=choose_film,
-                args=(dataset.fingerprint, film.number),
-                disabled_reason=_(film.unscored_reason),
+                film, f"mark-{film.movie_id}", "location_searching", choose, (film.number,), _(film.unscored_reason)
             ),
             limit=5,
             results_key="found-on-map",
-            on_enter=lambda film: choose_film(dataset.fingerprint, film.number) if not film.is_infrequent else None,
+            on_enter=lambda film: choose(film.number) if not film.is_infrequent else None,  # the map has only items
         )
         show_neighbours(predictor, chosen, neighbours)
     with map_column:
         show_map(predictor, film_map, regions, history, chosen, [item for item, _cosine in neighbours], colour_by)
         if regions:
             common.table_expander(region_table(dataset, regions), _("regions of the map"), "regions")
-        charts.download_buttons(film_map.table, f"map-{common.file_name(predictor)}", _("Map"))
+        charts.download_buttons(film_map.table, f"map-{common.slug(predictor)}", _("Map"))
 
 
 def show_tsne_status(predictor: Predictor) -> bool:
-    """Return whether the t-SNE map exists. If not, show a panel: how to compute it, or the progress or an error."""
+    """Return whether the t-SNE map exists. If not, show how to start its computation, or the progress or an error."""
     if tsne.load_points(predictor) is not None:
         return True
-    task_name, key = f"tsne/{predictor.key}", f"tsne-{common.file_name(predictor)}"
+    task_name, key = f"tsne/{predictor.key}", f"tsne-{common.slug(predictor)}"
     task = tasks.find(task_name)
 
     def start() -> None:
@@ -120,19 +118,22 @@ def show_tsne_status(predictor: Predictor) -> bool:
 
 
 def chosen_film(dataset: Dataset, history: tuple[int, ...]) -> int:
-    """Return the item that was searched or clicked. By default, return the newest item of the visitor's history."""
+    """Return the item that the visitor has chosen on the map or in the search, else the newest item of the history."""
     fingerprint, item = st.session_state.get("map_film", (None, None))
     return item if fingerprint == dataset.fingerprint else history[-1]
 
 
 def choose_film(fingerprint: str, item: int) -> None:
-    """Choose the film that is marked on the map, and empty the search box. fingerprint: Of the data set."""
+    """Mark an item on the map, and empty the search box. fingerprint: Fingerprint of the data set."""
     st.session_state.map_film = (fingerprint, item)
     st.session_state.map_search = ""
 
 
 def handle_click(fingerprint: str, n_items: int) -> None:
-    """Choose the clicked film. Ignore a selection event without a film."""
+    """Choose the clicked film. Ignore selection events of Plotly without a valid item.
+
+    n_items: Number of items of the data set with this fingerprint.
+    """
     points = st.session_state[CHART_KEY].selection.points
     item = points[0].get("customdata") if points else None
     if isinstance(item, list) and item:  # customdata is a number or a list of one number
@@ -142,7 +143,7 @@ def handle_click(fingerprint: str, n_items: int) -> None:
 
 
 def show_neighbours(predictor: Predictor, chosen: int, neighbours: list[tuple[int, float]]) -> None:
-    """Show the films with the most similar embeddings. neighbours: `embedding_map.neighbours` of the chosen film."""
+    """Show the films with the most similar embeddings. neighbours: `embedding_map.neighbours` of the item `chosen`."""
     films = predictor.dataset.catalog.films
     st.header(
         escape_markdown(_("Nearest to {film}", film=films[chosen].label)),
@@ -151,7 +152,7 @@ def show_neighbours(predictor: Predictor, chosen: int, neighbours: list[tuple[in
     common.show_neighbours(films, neighbours)
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in neighbours])
     charts.download_buttons(
-        table, f"neighbours-{common.file_name(predictor)}", _("Nearest to {film}", film=films[chosen].label)
+        table, f"neighbours-{common.slug(predictor)}", _("Nearest to {film}", film=films[chosen].label)
     )
 
 
@@ -164,9 +165,16 @@ def show_map(
     neighbours: list[int],
     colour_by: str,
 ) -> None:
-    """Show the map with region labels and marked films. history, chosen, neighbours: Items to mark.
+    """Show the map with labels of regions and marked films, and notes about it.
 
-    colour_by: Key of COLOUR_OPTIONS.
+    Args:
+        predictor: The recommender.
+        film_map: The positions of all items.
+        regions: [] for PCA.
+        history: Items of the visitor's list, to mark.
+        chosen: Item to mark.
+        neighbours: Items to mark.
+        colour_by: Key of COLOUR_OPTIONS.
     """
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
     visible_films = embedding_map.limit_films(film_map.table, [*history, chosen, *neighbours])
@@ -202,7 +210,7 @@ def show_map(
 
 
 def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
-    """Return sentences about the axes, the regions and the films on the map."""
+    """Return sentences about the axes, the regions, and the number of visible films if the map leaves films out."""
     if film_map.variance_shares is None:  # t-SNE
         notes = [
             _(
@@ -238,7 +246,7 @@ def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
 
 
 def region_table(dataset: Dataset, regions: list[Region]) -> pd.DataFrame:
-    """Return a table of the regions with their terms and most watched films."""
+    """Return a table with a row for each region: number of films, terms that describe it, most watched films."""
     films = dataset.catalog.films
     rows = [
         {

@@ -17,7 +17,7 @@ from recsys.serving.insight import embedding_map
 from recsys.serving.insight.embedding_map import OTHER_GENRE, Region, Term
 
 HEIGHT_PX = 620  # of the plot and the legend below it
-# width and height of the plot without the legend
+# width and height of the plot without the legend, to decide which labels of regions have room
 PLOT_SIZE_PX = (620, 480)  # on a wide screen
 PHONE_PLOT_SIZE_PX = (330, 430)
 # size of the label of a region
@@ -29,7 +29,7 @@ RATING_COUNT_SCALE = [[0, "#6d5a9c"], [0.5, "#1f9a94"], [1, "#e0a243"]]
 COLOUR_BAR_LENGTH = 0.92  # share of the height of the plot, below Plotly's toolbar
 GENRE_COLOURS = ("#5487c8", "#cf5b7f", "#a08c2e", "#8a75c4", "#5f9e5a", "#d9772f", "#1f9a94")
 DECADE_COLOURS = {
-    1960: "#6d5a9c",  # also of earlier films
+    1960: "#6d5a9c",  # also for earlier films
     1970: "#5487c8",
     1980: "#3a9fb5",
     1990: "#1f9a94",
@@ -52,17 +52,20 @@ def plot_films(table: pd.DataFrame, colour_by: str) -> go.Figure:
 
 
 def region_label(region: Region) -> str:
-    """Return the label of a region, such as "Horror · 1980s", in the language of the visitor. "" without terms."""
+    """Return the label of a region, such as "Horror · 1980s", in the visitor's language. "" if it has no terms."""
     return " · ".join(map(display_term, region.label_terms))
 
 
 def display_term(term: Term) -> str:
-    """Return the name of a term in the language of the visitor. Tags that name no theme stay as users wrote them."""
+    """Return the name of a term in the visitor's language. Tags without a translation stay as users wrote them."""
     return display_group(term.name) if term.kind in ("decade", "views") else display_tag_or_theme(term.name)
 
 
 def group_traces(table: pd.DataFrame, colour_by: str) -> list[go.Scattergl]:
-    """Return a trace for each frequent genre or each decade. The grey trace is first, below the others."""
+    """Return a trace for each frequent genre or decade, after a grey trace for the other films.
+
+    colour_by: "genre" or "decade". Plotly draws the first trace below the others.
+    """
     if colour_by == "genre":
         genre = embedding_map.common_genres(table)
         names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
@@ -83,7 +86,7 @@ def group_traces(table: pd.DataFrame, colour_by: str) -> list[go.Scattergl]:
 
 
 def popularity_trace(table: pd.DataFrame) -> go.Scattergl:
-    """Return one trace, coloured by the logarithm of the number of ratings."""
+    """Return one trace of all films, coloured by the logarithm of the number of ratings (column "views")."""
     ticks = [tick for tick in RATING_COUNT_TICKS if tick <= max(table["views"].max(), 1)]
     marker = {
         "color": np.log10(table["views"].clip(lower=1)),
@@ -121,6 +124,7 @@ def film_trace(table: pd.DataFrame, name: str, marker: dict[str, Any]) -> go.Sca
 
 
 def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> str:
+    """Return title, year, genres and number of ratings of a film in the HTML of Plotly."""
     label = title if pd.isna(year) else f"{title} ({year})"
     watched = ngettext("watched once", "watched {n:,} times", views)
     return f"<b>{common.plotly_text(label)}</b><br>{common.plotly_text(display_genres(film_genres))}<br>{watched}"
@@ -129,7 +133,10 @@ def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> s
 def mark_films(
     figure: go.Figure, table: pd.DataFrame, history: tuple[int, ...], chosen: int, neighbours: list[int]
 ) -> None:
-    """Mark the neighbours, the films of the history and the chosen film, which also gets its title."""
+    """Mark the neighbours, the films of the history and the chosen film. Only the chosen film gets a label.
+
+    table: `FilmMap.table` of all items.
+    """
     white_edge = {"width": 1.5, "color": "white"}
     ring = {"size": 13, "color": "rgba(0, 0, 0, 0)", "line": {"width": 2, "color": ACCENT}}
     diamond = {"size": 12, "symbol": "diamond", "color": SECOND_ACCENT, "line": white_edge}
@@ -154,7 +161,10 @@ def mark_films(
 
 
 def label_regions(figure: go.Figure, regions: list[Region], table: pd.DataFrame) -> None:
-    """Label the regions whose label has room. On a phone, CSS hides labels that have no room there."""
+    """Label the regions whose label has room. On a phone, CSS hides the labels that do not fit there.
+
+    table: `FilmMap.table` of all items.
+    """
     labelled = regions_with_room(regions, table, PLOT_SIZE_PX)
     on_phone = regions_with_room(labelled, table, PHONE_PLOT_SIZE_PX)
     hidden_on_phone = [region for region in labelled if region not in on_phone]
@@ -176,9 +186,10 @@ def label_regions(figure: go.Figure, regions: list[Region], table: pd.DataFrame)
 
 
 def regions_with_room(regions: Sequence[Region], table: pd.DataFrame, plot_size_px: tuple[int, int]) -> list[Region]:
-    """Return regions whose labels do not overlap.
+    """Return regions whose labels do not overlap in a plot of this size.
 
-    Regions with a topic (genre or tag) come before regions without one, and larger regions before smaller ones.
+    Labels are placed one after the other: first regions with a topic (genre or tag), and larger regions before smaller
+    ones. A region whose label would overlap with a placed label is left out.
     """
     map_width, map_height = (float(np.ptp(table[axis])) or 1.0 for axis in ("x", "y"))
     plot_width, plot_height = plot_size_px

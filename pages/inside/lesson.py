@@ -15,8 +15,7 @@ from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import button, segmented_control, selectbox
 from recsys.data.dataset import Dataset
-from recsys.serving.insight.bert4rec_steps import Steps, compute_steps, paper_differences
-from recsys.serving.predictor import Predictor
+from recsys.serving.insight.bert4rec_steps import compute_steps, paper_differences
 
 STEP_KEY = "lesson_step"
 NETWORK_KEY = "lesson_network"
@@ -26,7 +25,7 @@ class LessonStep(NamedTuple):
     """One step of the lesson."""
 
     title: str  # in English
-    show: Callable[[Lesson, DeltaGenerator], None]  # arguments: lesson, container of the example
+    show: Callable[[Lesson, DeltaGenerator], None]  # shows the text, and the example in the container
     highlighted: tuple[str, ...]  # `network_drawing.PARTS` in the small drawing; (): there is no small drawing
 
 
@@ -43,15 +42,18 @@ STEPS = (
 )
 
 
+_cached_values = cache.cached_for_predictor(max_entries=20)(compute_steps)
+
+
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the menus and the chosen step."""
+    """Show the menus and the chosen step. films: Items of the visitor's list."""
     predictor = recommenders.predictor(choose_network(dataset.name), dataset)
     if predictor is None:
         return
     step_number = choose_step()
     step = STEPS[step_number - 1]
     title = _(step.title)
-    lesson = Lesson(predictor, _steps(predictor, films), paper_differences(predictor))
+    lesson = Lesson(predictor, _cached_values(predictor, films), paper_differences(predictor))
     with st.container(border=True, key="lesson"):
         text, example = st.columns([2, 3], gap="large")
         with text:
@@ -63,13 +65,8 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
                     network_drawing.show(lesson, step.highlighted, alt, width=230)
 
 
-@cache.cached_for_predictor(max_entries=20)
-def _steps(predictor: Predictor, films: tuple[int, ...]) -> Steps:
-    return compute_steps(predictor, films)
-
-
 def choose_network(dataset_name: str) -> str:
-    """Return the name of the BERT4Rec to explain. Show a menu if several are trained for the data set."""
+    """Return the name of the explained BERT4Rec. Show a menu if more than the default one is ready for the data set."""
     default, *others = recommenders_with(lambda model: model.can_fill_masks and model.has_attention)
     ready = recommenders.ready_names(dataset_name)
     names = [default, *(name for name in others if name in ready)]
@@ -78,8 +75,7 @@ def choose_network(dataset_name: str) -> str:
     labels = recommenders.menu_labels(dataset_name)
     help_text = _(
         "Our network, our network with better training and a memory (counts of films that follow each other or that "
-        "the same people watch), or the network of the paper if "
-        "you have trained it."
+        "the same people watch), or the network of the paper if you have trained it."
     )
     return segmented_control(_("Network"), {name: labels[name] for name in names}, NETWORK_KEY, help=help_text)
 

@@ -1,6 +1,6 @@
 """Steps 1 to 4 of the lesson: the whole network, masks, embeddings and the order of films.
 
-Each function shows the text of a step, and its example in the container `example`.
+Each function of a step shows a text, and an example in the container `example`.
 """
 
 import numpy as np
@@ -17,12 +17,13 @@ from pages.ui.i18n import N_, _, ngettext, number
 from recsys.serving.insight import attention, embedding_map
 
 N_NEIGHBOURS = 5
-MAX_BIAS_DISTANCE = 15  # in films, in each direction of the chart of the position bias
+# chart of the position bias
+MAX_BIAS_DISTANCE = 15  # films before and after the attending film
+FACTORS_CHART_HEIGHT_PX = 360
 # heat map with a row for each token
 MARGIN_PX = 70  # above and below the rows, together
 ROW_HEIGHT_PX = 22
-FACTORS_CHART_HEIGHT_PX = 360
-PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, text about the paper, about this network
+PAPER_DIFFERENCES = {  # name, see `bert4rec_steps.paper_differences` → cells: aspect, in the paper, in this network
     "relative_bias": (
         N_("Order"),
         N_("Adds an embedding of the position to the embedding of the film."),
@@ -75,7 +76,7 @@ PAPER_DIFFERENCES = {  # item of `bert4rec_steps.paper_differences` → aspect, 
 
 
 def show_overview(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the network and its differences from the paper, and draw it."""
+    """Describe and draw the network. List its differences from the paper."""
     text = _(
         "BERT4Rec reads your films in order and gives each film in the data set a **probability** of being the next "
         "one. Together the probabilities add up to 100%. The drawing shows the whole network, with your latest films "
@@ -106,17 +107,17 @@ def show_overview(lesson: Lesson, example: DeltaGenerator) -> None:
         "layer, every position attends to all positions and then passes through a feed-forward network. The vector "
         "of [mask] is compared with {n:,} films, and a softmax turns the scores into probabilities. The top film is "
         "{answer}.",
-        lesson.steps.n_items,
-        films=", ".join(lesson.steps.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
+        lesson.values.n_items,
+        films=", ".join(lesson.values.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
         layers=lesson.n_layers,
-        answer=lesson.top_new_film,
+        answer=lesson.top_new_title,
     )
     with example:
         network_drawing.show(lesson, network_drawing.PARTS, alt, width=520)
 
 
 def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the cloze task, and show the films with masks as in training and as in prediction."""
+    """Describe the cloze task. Show the films with random masks, as in training, and with a mask at the end."""
     text = _(
         "A cloze test is a text with gaps. BERT4Rec learns from histories in which some films are replaced by "
         "`[mask]`. It predicts these films from the films **before and after** them. This is why it is called "
@@ -126,7 +127,7 @@ def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
     st.markdown(
         _("To predict your next film, a `[mask]` is placed after your films. Here only the films before it can help.")
     )
-    if (n := len(lesson.steps.training_labels)) < 3:
+    if (n := len(lesson.values.training_labels)) < 3:
         text = ngettext(
             "With three or more films, a masked film has films on both sides. Your list has {n} film.",
             "With three or more films, a masked film has films on both sides. Your list has {n} films.",
@@ -135,26 +136,26 @@ def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
         st.info(text)
     with example:
         st.caption(_("In training: a history with masks"))
-        token_strip(lesson.steps.training_labels)
-        st.caption(escape_markdown(_("Masked here: {films}.", films=", ".join(lesson.steps.masked_labels))))
+        token_strip(lesson.values.training_labels)
+        st.caption(escape_markdown(_("Masked here: {films}.", films=", ".join(lesson.values.masked_labels))))
         st.caption(_("In prediction: your films, then a mask"))
-        token_strip(lesson.steps.attention.labels)
+        token_strip(lesson.values.attention.labels)
 
 
 def token_strip(labels: list[str]) -> None:
-    """Show the newest tokens as chips."""
+    """Show the newest tokens in a row. labels: Of all tokens, oldest first."""
     chips = [(position, label, label == attention.MASK_LABEL) for position, label in enumerate(labels, start=1)]
     st.html(film_cards.sequence_chips(chips[-MAX_TOKENS:]))
 
 
 def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the embeddings. Show them as colours, and the nearest neighbours of the newest film."""
-    steps = lesson.steps
+    """Describe the embeddings. Show their numbers as colours, and the films nearest to the newest film."""
+    values = lesson.values
     text = _(
         "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
         "{n} numbers found in training. `[mask]` has an embedding too. In the chart, each row is a film. Teal is "
         "above zero, orange is below.",
-        n=steps.embeddings.shape[1],
+        n=values.embeddings.shape[1],
     )
     st.markdown(text)
     if "pmi_init" in lesson.paper_differences:
@@ -172,13 +173,13 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
         if lesson.has_pre_norm
         else _("$v_i$ is the embedding of the film at position $i$.")
     )
-    table = pd.DataFrame(steps.embeddings, steps.attention.labels)
-    charts.download_buttons(table.reset_index(), f"embedding-{common.file_name(lesson.predictor)}", _("Embedding"))
-    newest_film = int(steps.attention.tokens[-2])  # the last token is [mask]
+    table = pd.DataFrame(values.embeddings, values.attention.labels)
+    charts.download_buttons(table.reset_index(), f"embedding-{common.slug(lesson.predictor)}", _("Embedding"))
+    newest_film = int(values.attention.tokens[-2])  # the last token is [mask]
     unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
     with example:
         alt = _("Embeddings of your latest films and of [mask], as colours")
-        common.plot(numbers_chart(steps.embeddings, steps.attention.labels), alt, "embedding")
+        common.plot(numbers_chart(values.embeddings, values.attention.labels), alt, "embedding")
         text = _(
             "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
             "people's histories. The films below are nearest to {film} by the angle between the rows: 1.00 is the "
@@ -190,16 +191,16 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def input_formula(lesson: Lesson) -> str:
-    """Return the formula of the input of the first layer, in LaTeX."""
-    embedding_sum = "v_i" if lesson.steps.positions is None else "v_i + p_i"
+    """Return LaTeX for the input of the first layer."""
+    embedding_sum = "v_i" if lesson.values.positions is None else "v_i + p_i"
     return rf"h_i^0 = \mathrm{{LN}}({embedding_sum})" if lesson.has_pre_norm else f"h_i^0 = {embedding_sum}"
 
 
 def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
-    """Return a heat map of values (T, D) with a row for each of the newest tokens."""
+    """Return a heat map of values (T, D) with a row for each of the newest tokens. labels: Of all T tokens."""
     values, labels = values[-MAX_TOKENS:], labels[-MAX_TOKENS:]
     names = np.array([common.plotly_text(label) for label in labels], object)
-    scale_end = float(np.quantile(np.abs(values), 0.98)) or 1.0  # with the maximum, outliers would make the rest pale
+    scale_end = float(np.quantile(np.abs(values), 0.98)) or 1.0  # not the maximum: an outlier would make the rest pale
     figure = common.heat_map(
         values,
         MARGIN_PX + ROW_HEIGHT_PX * len(values),
@@ -215,35 +216,35 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
 
 
 def show_order(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe how the network gets the order of the films: by position embeddings or by a position bias."""
+    """Describe how the network reads the order of the films: from position embeddings or from a position bias."""
     st.markdown(_("So far the network does not know the order of your films."))
-    if lesson.steps.positions is not None:
-        show_position_embeddings(lesson, lesson.steps.positions, example)
-    if lesson.steps.layers.slopes is not None:
-        show_position_bias(lesson.steps.layers.slopes, example)
+    if lesson.values.positions is not None:
+        show_position_embeddings(lesson, lesson.values.positions, example)
+    if lesson.values.layers.slopes is not None:
+        show_position_bias(lesson.values.layers.slopes, example)
 
 
 def show_position_embeddings(lesson: Lesson, positions: np.ndarray, example: DeltaGenerator) -> None:
     """Describe the position embeddings (T, D), and show them as colours."""
-    steps = lesson.steps
+    values = lesson.values
     first_number_index = (-1, 0)  # of [mask], which is the last row
     text = _(
         "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. In the "
         "chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With {position:+.2f} for its "
         "position, the sum is {sum:+.2f}.",
-        film=float(steps.embeddings[first_number_index]),
+        film=float(values.embeddings[first_number_index]),
         position=float(positions[first_number_index]),
-        sum=float(steps.input[first_number_index]),
+        sum=float(values.input[first_number_index]),
     )
     st.markdown(text)
     st.latex(input_formula(lesson))
     alt = _("Embeddings of the latest positions, as colours")
     with example:
-        common.plot(numbers_chart(positions, steps.attention.labels), alt, "positions")
+        common.plot(numbers_chart(positions, values.attention.labels), alt, "positions")
 
 
 def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:
-    """Describe the position bias, and plot its effect on attention. slopes: See `attention_factors`."""
+    """Describe the relative position bias, and plot its effect on attention. slopes: See `attention_factors`."""
     text = _(
         "The paper adds an embedding of the position, $p_i$. This network uses a **relative position bias** instead: "
         "the attention between two films depends on the distance between them."
@@ -272,7 +273,7 @@ def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:
 def attention_factors(slopes: np.ndarray) -> pd.DataFrame:
     """Return exp(bias), the factor on attention: a row for each distance in films, a column for each head.
 
-    Earlier films have negative distances. slopes: (L, H, 2), the last axis for earlier and for later films.
+    Earlier films have negative distances. slopes: (L, H, 2), the slopes for earlier and for later films.
     """
     distances = np.arange(-MAX_BIAS_DISTANCE, MAX_BIAS_DISTANCE + 1)
     names = [common.head_name(*indices) for indices in np.ndindex(slopes.shape[:2])]

@@ -1,4 +1,7 @@
-"""Steps 5 to 9 of the lesson: self-attention, heads, layers, softmax and training. See `lesson_input`."""
+"""Steps 5 to 9 of the lesson: self-attention, heads, layers, softmax and training.
+
+Each function of a step shows a text, and an example in the container `example`.
+"""
 
 import math
 
@@ -24,14 +27,14 @@ ROW_HEIGHT_PX = 46
 
 
 def show_self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe query, key and value, and show the attention of the mask in one head."""
+    """Describe query, key and value. Show the attention of the mask in one head."""
     text = _(
         "Now the films exchange information. Each position has three vectors, computed by linear maps of its row: "
         "a **query** $q$, a **key** $k$ and a **value** $v$. The better a query matches a key, the larger the "
         "share of the value that is used. The sequence attends to itself, hence the name **self-attention**."
     )
     st.markdown(text)
-    has_bias = lesson.steps.layers.bias is not None
+    has_bias = lesson.values.layers.bias is not None
     bias = " + B" if has_bias else ""
     st.latex(
         rf"\mathrm{{Attention}}(Q, K, V) = \mathrm{{softmax}}\!\left(\frac{{QK^\top}}{{\sqrt{{d/h}}}}{bias}\right) V"
@@ -43,11 +46,11 @@ def show_self_attention(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def show_mask_attention(lesson: Lesson) -> None:
-    """Show the attention of the mask in one head, with its computation."""
+    """Show menus of layer and head, and the attention of the mask in the chosen head with its computation."""
     with st.container(horizontal=True, gap="medium"):
         layer, head = common.choose_index("layer", lesson.n_layers), common.choose_index("head", lesson.n_heads)
     table = mask_attention(lesson, layer, head)
-    is_film = lesson.steps.attention.is_film
+    is_film = lesson.values.attention.is_film
     top = table[is_film].sort_values("share", ascending=False, kind="stable").head(MAX_FILMS)
     st.caption(_("Attention of `[mask]` in layer {layer}, head {head}", layer=layer + 1, head=head + 1))
     max_share = top["share"].max() or 1
@@ -58,7 +61,7 @@ def show_mask_attention(lesson: Lesson) -> None:
             row.share / max_share,
             percent(row.share),
             _("match {match:+.2f}", match=row.match)
-            if lesson.steps.layers.bias is None
+            if lesson.values.layers.bias is None
             else _("match {match:+.2f}, bias {bias:+.2f}, sum {sum:+.2f}", match=row.match, bias=row.bias, sum=row.sum),
         )
         for row in top.itertuples()
@@ -92,9 +95,10 @@ def show_mask_attention(lesson: Lesson) -> None:
 def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
     """Return the attention of the mask in a head, with a row for each token.
 
-    Columns: token, label, match (scaled dot product), bias, sum, position (from 1) and share (the attention).
+    Columns: token, label, match (scaled dot product), bias, sum (match + bias), position (from 1) and share (attention
+    weight).
     """
-    outputs, attention = lesson.steps.layers, lesson.steps.attention
+    outputs, attention = lesson.values.layers, lesson.values.attention
     match = outputs.scaled_dot_product[layer, head, -1].astype(np.float64)  # the last row is [mask]
     bias = np.zeros_like(match) if outputs.bias is None else outputs.bias[layer, head, -1].astype(np.float64)
     table = pd.DataFrame(
@@ -105,8 +109,8 @@ def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
 
 
 def show_heads(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the attention heads, and show the attention of the mask in each head."""
-    n_heads, dim = lesson.n_heads, lesson.steps.embeddings.shape[1]
+    """Describe the attention heads. Show the attention of the mask in each head."""
+    n_heads, dim = lesson.n_heads, lesson.values.embeddings.shape[1]
     st.markdown(
         _(
             "One attention computation can look for only one thing at a time. So each layer has {heads} of them side "
@@ -123,7 +127,7 @@ def show_heads(lesson: Lesson, example: DeltaGenerator) -> None:
     )
     st.latex(r"\mathrm{MH}(H) = [\mathrm{head}_1; \ldots; \mathrm{head}_h]\, W^O")
     st.markdown(_("The section **{attention}** shows the attention between all positions.", attention=_("Attention")))
-    attention = lesson.steps.attention
+    attention = lesson.values.attention
     names = [common.head_name(*indices) for indices in np.ndindex(attention.weights.shape[:2])]
     table = pd.DataFrame(attention.weights[:, :, -1].reshape(len(names), -1), names, attention.labels)
     lines = [
@@ -145,7 +149,7 @@ def show_heads(lesson: Lesson, example: DeltaGenerator) -> None:
 
 
 def heads_chart(table: pd.DataFrame) -> go.Figure:
-    """Return a heat map of attention, heads × newest tokens. Each row has its own colour scale."""
+    """Return a heat map of attention with a row for each head, with its own colour scale. table: heads × all tokens."""
     newest = table.iloc[:, -MAX_TOKENS:]
     row_max = newest.max(axis=1).clip(lower=1e-9)
     labels = np.broadcast_to(np.array([common.plotly_text(label) for label in newest.columns], object), newest.shape)
@@ -191,25 +195,26 @@ def show_layers(lesson: Lesson, example: DeltaGenerator) -> None:
         "The predictions if the network stopped after a layer. Before the first layer, `[mask]` has no information "
         "about your films."
     )
-    if lesson.steps.positions is None:  # then [mask] always has the same input
+    if lesson.values.positions is None:  # then [mask] always has the same input
         caption += " " + _(
             "So the first list is the same for everyone, apart from any watched films that are left out."
         )
-    tables = layer_predictions(lesson.predictor, lesson.steps, N_PREDICTIONS)
-    best = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)  # one scale for all lists
+    tables = layer_predictions(lesson.predictor, lesson.values, N_PREDICTIONS)
+    # one scale of the bars for all lists
+    max_probability = max((float(table["probability"].iloc[0]) for table in tables), default=0.0)
     with example:
         st.caption(caption)
         for n_layers, table in enumerate(tables):
             title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")
             st.markdown(f"**{title}**")
             common.film_rows(
-                film_cards.row(rank, lesson.films[row.item], row.probability, best)
+                film_cards.row(rank, lesson.films[row.item], row.probability, max_probability)
                 for rank, row in enumerate(table.itertuples(), 1)
             )
 
 
 def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe scores, softmax and ranks, and show the top films."""
+    """Describe scores, softmax and ranks. Show the top films with their scores and probabilities."""
     text = ngettext(
         "The final vector of `[mask]` is compared with the embedding of {n:,} film. The **score** of a film is the "
         "dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the power "
@@ -217,12 +222,12 @@ def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
         "The final vector of `[mask]` is compared with the embeddings of all {n:,} films. The **score** of a film "
         "is the dot product of the two vectors. The **softmax** turns scores into probabilities: it takes e to the "
         "power of each score and divides by the total. The most probable film has **rank** 1.",
-        lesson.steps.n_items,
+        lesson.values.n_items,
     )
     st.markdown(text)
     vector = r"\mathrm{GELU}(h_t W^P + b^P)" if lesson.has_projection else "h_t"
     score = rf"{vector} E^\top + b"
-    if (factor := lesson.steps.calibration_factor) != 1:
+    if (factor := lesson.values.calibration_factor) != 1:
         score = rf"c\,({score})"
     st.latex(rf"P(v) = \mathrm{{softmax}}\!\left({score}\right)_v = \frac{{e^{{s_v}}}}{{\sum_u e^{{s_u}}}}")
     if factor != 1:
@@ -247,8 +252,8 @@ def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
             "probabilities are higher there."
         )
     )
-    charts.download_buttons(lesson.steps.predictions, f"softmax-{common.file_name(lesson.predictor)}", _("Softmax"))
-    attention = lesson.steps.attention
+    charts.download_buttons(lesson.values.predictions, f"softmax-{common.slug(lesson.predictor)}", _("Softmax"))
+    attention = lesson.values.attention
     watched = set(attention.tokens[attention.is_film].tolist())
     with example:
         common.film_rows(
@@ -264,12 +269,12 @@ def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
                 )
                 + (f" · {_('watched')}" if film.item in watched else ""),
             )
-            for rank, film in enumerate(lesson.steps.predictions.itertuples(), start=1)
+            for rank, film in enumerate(lesson.values.predictions.itertuples(), start=1)
         )
 
 
 def show_training(lesson: Lesson, example: DeltaGenerator) -> None:
-    """Describe the loss, and show the probability, rank and loss of each masked film."""
+    """Describe the loss. Show the probability, rank and loss of each masked film of step 2."""
     text = _(
         "All these numbers come from training. The network predicts masked films in the histories of real people. "
         "The **loss** is large if the masked film gets a low probability. After each batch of histories, every "
@@ -283,9 +288,9 @@ def show_training(lesson: Lesson, example: DeltaGenerator) -> None:
         _("$\\mathcal{S}'$ is the history with masks, $\\mathcal{S}^m$ the masks, and $v_m^*$ the film behind a mask.")
     )
     with example:
-        table, n = lesson.steps.masked_films, lesson.steps.n_items
+        table, n = lesson.values.masked_films, lesson.values.n_items
         st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
-        if lesson.steps.calibration_factor != 1:
+        if lesson.values.calibration_factor != 1:
             st.caption(_("As in the training, the probabilities are without the factor $c$ of step 8."))
         max_probability = table["probability"].max() or 1
         common.film_rows(

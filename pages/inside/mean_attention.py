@@ -16,14 +16,14 @@ from recsys.serving.insight import attention
 from recsys.serving.insight.attention import GenreAttention, MeanAttention
 from recsys.serving.predictor import Predictor
 
+# heat maps of positions
 MAX_COLUMNS = 4  # charts side by side
-DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # as in figure 5 of SASRec
-
 HEIGHT_PX = 280
 TICK_STEP = 5  # films between two labels of an axis
+# heat map of genres
+DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # as in figure 5 of SASRec
 MAX_GENRES_WITH_CELL_TEXT = 8
 MAX_GENRES_WITH_WIDE_CELLS = 4
-# heat map of genres
 GENRES_MARGIN_PX = 90  # for the names of the columns
 MIN_GENRES_PX = 180  # height of all rows
 GENRE_ROW_PX = 20
@@ -37,7 +37,7 @@ PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays reada
 
 
 def show(dataset: Dataset, _films: tuple[int, ...]) -> None:
-    """Show the mean attention by position and by genre. The films of the visitor are not used."""
+    """Show the mean attention by position and by genre. The visitor's films are not used."""
     name = common.choose_recommender(lambda model: model.has_attention, dataset, "attending")
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
@@ -71,7 +71,7 @@ def _attention_by_position_and_genre(predictor: Predictor) -> tuple[MeanAttentio
 
 
 def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
-    """Show a heat map of positions for each head."""
+    """Show a heat map of the attention between positions for each head, and a table about the last position."""
     n = by_position.n_tokens
     st.header(ngettext("Attention of the latest position", "Attention between the latest {n} positions", n))
     text = _(
@@ -96,7 +96,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
     )
     st.caption(text)
     common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
-    charts.download_buttons(by_position.table(), f"mean-attention-{common.file_name(predictor)}", _("Mean attention"))
+    charts.download_buttons(by_position.table(), f"mean-attention-{common.slug(predictor)}", _("Mean attention"))
 
 
 def show_head(predictor: Predictor, by_position: MeanAttention, by_head: pd.DataFrame, layer: int, head: int) -> None:
@@ -121,7 +121,10 @@ def show_head(predictor: Predictor, by_position: MeanAttention, by_head: pd.Data
 
 
 def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
-    """Return the attention of the last position by head. Rows: positions, the newest first, and then "older"."""
+    """Return the attention of the last position, with a column for each head.
+
+    Rows: the attended positions, the newest first, then "older" for all positions outside the chart.
+    """
     table = pd.DataFrame(
         {
             common.head_name(*indices): by_position.weights[indices][-1, ::-1]
@@ -134,24 +137,21 @@ def attention_of_last_position(by_position: MeanAttention) -> pd.DataFrame:
 
 
 def position_label(label: str) -> str:
-    """Return "film 3" for the label "3", the third film before the predicted film. The label "[mask]" stays."""
+    """Return "film 3" for the label "3", the third film before the predicted film. "[mask]" stays "[mask]"."""
     return label if label == attention.MASK_LABEL else _("film {n}", n=label)
 
 
 def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figure:
-    """Return a heat map of one head, with a frame around the last row."""
+    """Return a heat map of the attention between positions in one head."""
     weights, n = by_position.weights[layer, head], by_position.n_tokens
     hover = _("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [position_label(label) for label in by_position.labels]
     figure = common.attention_map(np.where(weights > 0, weights, np.nan), names, HEIGHT_PX, hover)
-    newest_row = n - 2 if by_position.ends_with_mask else n - 1  # of a film
-    first_tick = newest_row - (TICK_STEP - 1)
+    newest_film_row = n - 2 if by_position.ends_with_mask else n - 1
+    first_tick = newest_film_row - (TICK_STEP - 1)
     ticks = sorted({*range(first_tick, -1, -TICK_STEP), n - 1})  # films 5, 10, … back, and the last position
-    axis = BARE_AXIS | {
-        "tickvals": ticks,
-        "ticktext": [by_position.labels[tick] for tick in ticks],
-        "tickfont": {"size": 11},
-    }
+    labels = [by_position.labels[tick] for tick in ticks]
+    axis = BARE_AXIS | {"tickvals": ticks, "ticktext": labels, "tickfont": {"size": 11}}
     x_title = _("Distance (films back)")
     figure.update_xaxes(**axis, tickangle=0, title=x_title, ticklabeloverflow="allow")  # the label [mask] is wide
     figure.update_yaxes(**axis)
@@ -159,7 +159,7 @@ def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figu
 
 
 def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
-    """Show a heat map of genres for each layer."""
+    """Show menus of genres and heads, and a heat map of the attention between genres for each layer."""
     st.header(_("Attention between genres"))
     text = _(
         "Do films attend to films of the same genre? Each row attends to the columns. 1.2× means 20% more "
@@ -189,9 +189,8 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
         n=attention.MAX_STORED_TOKENS,
     )
     st.caption(text)
-    charts.download_buttons(
-        table.drop(columns="colour"), f"genre-attention-{common.file_name(predictor)}", _("Attention between genres")
-    )
+    name = f"genre-attention-{common.slug(predictor)}"
+    charts.download_buttons(table.drop(columns="colour"), name, _("Attention between genres"))
 
 
 def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end: float) -> None:
@@ -221,7 +220,7 @@ def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end:
 
 def choose_genres(by_genre: GenreAttention) -> list[str]:
     """Show the menu of genres. Return the chosen genres, or all genres if the toggle "All genres" is on."""
-    show_all = st.session_state.get("mean-all-genres", False)
+    show_all = st.session_state.get("mean-all-genres", False)  # the toggle is rendered after this menu
     default = [genre for genre in DEFAULT_GENRES if genre in by_genre.genres]
     genres = st.multiselect(
         _("Genres"),
@@ -239,7 +238,7 @@ def choose_genres(by_genre: GenreAttention) -> list[str]:
 
 
 def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
-    """Return the ratios of `GenreAttention.table` as text, with a row for each attending genre."""
+    """Return the ratios of `GenreAttention.table` as texts. Rows are attending genres, columns attended genres."""
     genres = list(dict.fromkeys(table["from"]))
     names = [display_tag(genre) for genre in genres]
     ratios = table["ratio"].to_numpy().reshape(len(genres), -1)
@@ -248,7 +247,10 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def colour_values(table: pd.DataFrame) -> pd.Series:
-    """Return the log ratio of each cell: 0 if the 95% interval includes 1, NaN for too few people or a ratio of 0."""
+    """Return the log ratio of each row of the table, which a cell of the heat map has as its colour.
+
+    It is 0 if the 95% interval includes 1, and NaN for too few people or a ratio of 0.
+    """
     ratio = table["ratio"]
     log_ratio = np.log(ratio.where(ratio > 0))
     is_significant = (table["low"] > 1) | (table["high"] < 1)
@@ -256,9 +258,11 @@ def colour_values(table: pd.DataFrame) -> pd.Series:
 
 
 def genre_chart(table: pd.DataFrame, scale_end: float) -> go.Figure:
-    """Return a heat map of one layer. scale_end: Log ratio that has the strongest colour.
+    """Return a heat map of the attention between genres in one layer.
 
-    table: `GenreAttention.table` with the column colour, see `colour_values`.
+    Args:
+        table: `GenreAttention.table` with the column "colour", see `colour_values`.
+        scale_end: Log ratio that has the strongest colour.
     """
     names = [display_tag(genre) for genre in dict.fromkeys(table["from"])]
     n = len(names)

@@ -14,27 +14,27 @@ from pages.inside.common import Lesson, short_title
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.i18n import _, ngettext
 
-# units of the SVG; y grows downwards
+# Lengths and coordinates in this file are in units of the SVG; y grows downwards.
 WIDTH = 420
 COLUMN_CENTRES = (60, 160, 260, 360)  # x of each token
 LAYER_HEIGHT = 122
-# The browser applies the colour scheme of the page to the picture, also when the visitor changes the theme.
+# The browser applies the colour scheme of the page to the picture, and updates it when the visitor changes the theme.
 STYLE = "svg { color: #1d1d1f } @media (prefers-color-scheme: dark) { svg { color: #ecebe8 } }"
 MAX_LAYERS = 2  # drawn layers; a text gives the number of further layers
 PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # parts that can be highlighted
 
 
 def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
-    """Show the network with some of PARTS highlighted. alt: Description for screen readers."""
-    steps = lesson.steps
-    labels = steps.attention.labels[-len(COLUMN_CENTRES) :]
+    """Show the network. parts: Highlighted PARTS. alt: Description for screen readers. width: In pixels."""
+    values = lesson.values
+    labels = values.attention.labels[-len(COLUMN_CENTRES) :]
     drawing = NetworkDrawing(
         labels=labels,
         n_heads=lesson.n_heads,
-        weights=steps.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :].tolist(),
-        answer=lesson.top_new_film,
-        n_films=steps.n_items,
-        has_position_embeddings=steps.positions is not None,
+        weights=values.attention.weights.mean(1)[:, -len(labels) :, -len(labels) :].tolist(),
+        answer=lesson.top_new_title,
+        n_films=values.n_items,
+        has_position_embeddings=values.positions is not None,
         has_projection=lesson.has_projection,
         highlighted=parts,
     )
@@ -43,7 +43,10 @@ def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
 
 @dataclass(frozen=True)
 class NetworkDrawing:
-    """A network and the options of its drawing."""
+    """A network and the options of its drawing.
+
+    The methods that draw a part return SVG. Their arguments `top` and `bottom` are the y of an edge of the part.
+    """
 
     labels: Sequence[str]  # the newest tokens, at most four; the last one is [mask]
     n_heads: int
@@ -52,11 +55,11 @@ class NetworkDrawing:
     n_films: int
     has_position_embeddings: bool  # as in the paper
     has_projection: bool  # as in the paper
-    highlighted: Collection[str] = PARTS  # the other parts are faint
+    highlighted: Collection[str] = PARTS  # other parts are faint
 
     @property
-    def columns(self) -> Sequence[int]:
-        """The horizontal centre of each token."""
+    def centres(self) -> Sequence[int]:
+        """The x of each token."""
         return COLUMN_CENTRES[-len(self.labels) :]
 
     def svg(self) -> str:
@@ -80,7 +83,7 @@ class NetworkDrawing:
         )
 
     def _part(self, name: str, *pieces: str) -> str:
-        """Group the pieces of a part. The group is faint unless the part is highlighted."""
+        """Return the SVG group of a part. It is faint unless the part is highlighted. name: Of PARTS."""
         faint = "" if name in self.highlighted else ' opacity="0.45"'
         return f"<g{faint}>{''.join(pieces)}</g>"
 
@@ -98,7 +101,7 @@ class NetworkDrawing:
         )
 
     def _paper_box(self, x: float, y: float, w: float, h: float, exists: bool) -> str:
-        """Draw the box of a part of the paper's network. exists: Whether this network has the part, too."""
+        """Draw the box of a part of the network in the paper. exists: Whether this network also has the part."""
         return self._box(x, y, w, h, GREY) if exists else self._box(x, y, w, h, SECOND_ACCENT, dashed=True, fill=0.04)
 
     def _arrows(self, bottom: float, top: float) -> str:
@@ -106,7 +109,7 @@ class NetworkDrawing:
         return "".join(
             f'<path d="M{x} {bottom}V{top + 4}M{x - 4} {top + 9}L{x} {top + 3}L{x + 4} {top + 9}" '
             'stroke="currentColor" stroke-width="1.3" fill="none"/>'
-            for x in self.columns
+            for x in self.centres
         )
 
     def _line_up(self, x: float, bottom: float, top: float) -> str:
@@ -114,8 +117,8 @@ class NetworkDrawing:
 
     def _tokens(self, top: float) -> str:
         pieces = []
-        for x, label in zip(self.columns, self.labels, strict=True):
-            is_mask = x == self.columns[-1]
+        for x, label in zip(self.centres, self.labels, strict=True):
+            is_mask = x == self.centres[-1]
             pieces.append(
                 self._box(x - 47, top, 94, 34, SECOND_ACCENT if is_mask else "currentColor", dashed=is_mask, fill=0.12)
             )
@@ -124,7 +127,7 @@ class NetworkDrawing:
 
     def _embedding(self, top: float) -> str:
         boxes = [
-            self._box(x - 40, top, 80, 28, GREY) + self._text(x, top + 19, _("embedding"), 12) for x in self.columns
+            self._box(x - 40, top, 80, 28, GREY) + self._text(x, top + 19, _("embedding"), 12) for x in self.centres
         ]
         return self._part("embedding", self._arrows(top + 56, top + 30), *boxes)
 
@@ -133,7 +136,7 @@ class NetworkDrawing:
         boxes = [
             self._paper_box(x - 40, top, 80, 28, self.has_position_embeddings)
             + self._text(x, top + 19, _("+ position"), 12)
-            for x in self.columns
+            for x in self.centres
         ]
         arrows = self._part("embedding", self._arrows(top + 50, top + 30), self._arrows(top, top - 22))
         return arrows + self._part("order", *boxes)
@@ -148,12 +151,12 @@ class NetworkDrawing:
         lines = [
             f'<path d="M{x} {bottom - 2}L{x_above} {bottom - 54}" stroke="{ACCENT}" '
             f'stroke-width="{0.4 + 5 * weight:.1f}" stroke-opacity="{0.25 + 0.75 * min(1, 2 * weight):.2f}"/>'
-            for x_above, row in zip(self.columns, self.weights[layer], strict=True)
-            for x, weight in zip(self.columns, row, strict=True)
+            for x_above, row in zip(self.centres, self.weights[layer], strict=True)
+            for x, weight in zip(self.centres, row, strict=True)
         ]
         feed_forward = [
             self._box(x - 46, bottom - 76, 92, 22, GREY) + self._text(x, bottom - 61, _("feed-forward"), 11)
-            for x in self.columns
+            for x in self.centres
         ]
         frame = self._box(4, bottom - 104, WIDTH - 8, 104, GREY, fill=0.05)
         return (
@@ -164,7 +167,7 @@ class NetworkDrawing:
 
     def _output(self, bottom: float) -> str:
         """Draw the linear map of the paper, the softmax and the predicted film above the mask."""
-        x = self.columns[-1]
+        x = self.centres[-1]
         softmax = ngettext("compare · softmax over {n:,} film", "compare · softmax over {n:,} films", self.n_films)
         return self._part(
             "output",

@@ -24,7 +24,7 @@ from recsys.progress import ProgressCallback
 from recsys.serving import predictor as predictors
 from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 
-TRAIN_PAGE = "5_train.py"
+TRAIN_PAGE = "6_train.py"
 TRAIN_MENU_KEY = "train_model"  # widget key of the menu of recommenders on Train
 MAX_COMPARED = 6  # recommenders on Compare
 COMPARED = (  # Compare selects the first MAX_COMPARED of these that `can_answer`

@@ -22,8 +22,8 @@ class PlanDecisions:
     """The decisions of the visitor about the films of a plan."""
 
     basis: tuple[str, Request]  # `Predictor.key` and request of the plan; with another basis, a new plan begins
-    kept: tuple[PlanStep, ...] = ()  # steps before the last rejected film, which stay when the rest is planned again
-    rejected: tuple[int, ...] = ()  # items
+    kept: tuple[PlanStep, ...] = ()  # steps before the film that was rejected last; only later steps are planned again
+    rejected: tuple[int, ...] = ()  # items that the plan must not contain
 
 
 @st.fragment
@@ -41,7 +41,7 @@ def panel(predictor: Predictor, request: Request) -> None:
         st.caption(text)
         lengths = {n: str(n) for n in LENGTHS}
         length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
-        basis = (predictor.key, replace(request, k=0))  # a plan does not depend on k
+        basis = (predictor.key, replace(request, k=0))  # a plan does not depend on `Request.k`
         decisions = st.session_state.get("evening")
         if decisions is None or decisions.basis != basis:
             decisions = st.session_state.evening = PlanDecisions(basis)
@@ -63,7 +63,7 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
     reasons = _cached_reasons(predictor, request, tuple(step.item for step in steps))
 
     def reject(position: int, item: int, earlier_steps: list[PlanStep]) -> None:
-        """Reject a film, and keep the films before it. Another film takes its place."""
+        """Reject the film at a position, and keep the steps before it. The rest is planned again."""
         browser.focus_on(f"reject-{position}", "plan-afresh")
         rejected = (*decisions.rejected, item)
         st.session_state.evening = replace(decisions, kept=tuple(earlier_steps), rejected=rejected)
@@ -71,13 +71,13 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
     with st.container(key="evening", gap="xsmall"):
         for position, (step, reason_items) in enumerate(zip(steps, reasons, strict=True)):
             film = catalog_films[step.item]
-            causes = [catalog_films[item].title for item in reason_items]  # at most two titles
-            if not causes:
+            titles = [catalog_films[item].title for item in reason_items]  # at most two
+            if not titles:
                 note = _("No single film is the reason")
-            elif len(causes) == 1:
-                note = _("Because of {film}", film=causes[0])
+            elif len(titles) == 1:
+                note = _("Because of {film}", film=titles[0])
             else:
-                note = _("Because of {film} and {other}", film=causes[0], other=causes[1])
+                note = _("Because of {film} and {other}", film=titles[0], other=titles[1])
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
                 st.html(film_cards.row(position + 1, film, step.probability, max_probability, note=note))
                 label = _("*Reject {film} and plan the rest again*", film=format.escape_markdown(film.label))
@@ -86,7 +86,7 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
 
 
 def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
-    """Show how the plan was chosen, and whether there are too few films."""
+    """Show how the films were chosen, and a note if there are fewer than `length`."""
     if not steps:
         text = _(
             "There are no films left for the plan. Click “Start over”, change the filters or “Use a list”, or remove a "
@@ -109,7 +109,7 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
 
 
 def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep]) -> None:
-    """Render the button that adds the plan to the visitor's films, and the button that clears the rejections."""
+    """Render a button that adds the planned films to the visitor's films, and a button that clears the decisions."""
 
     def add_all() -> None:
         session.add_films([step.item for step in steps])

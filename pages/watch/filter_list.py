@@ -1,6 +1,7 @@
 """The popover "Use a list" on Watch next: only the films of a list are recommended, or all films except these.
 
-The visitor pastes titles or uploads a file: a watchlist, a festival programme, or file names.
+The visitor pastes titles or uploads a file: a watchlist, a festival programme, or file names. The films of the list are
+stored in `ListState.filter_list`.
 
 Session state: choice_mode (a key of CHOICE_MODES) · choice_text, choice_file (widgets) · choice_result (the
 fingerprint of the data set and the `TitleList` of the last search).
@@ -19,13 +20,13 @@ from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import MAX_FILE_BYTES, HistoryError
 from recsys.serving import title_list
 
-ONLY = "only"  # the key of CHOICE_MODES that recommends only the films of the list
+ONLY = "only"  # key of CHOICE_MODES: only the films of the list are recommended
 OPEN_KEY = "choice_open"
 MAX_MISSING_TITLES = 5  # in the caption
 
 
 def excluded_films(dataset: Dataset) -> tuple[int, ...]:
-    """Return the numbers of the films that the list excludes from the recommendations."""
+    """Return the numbers of the films that the list excludes from the recommendations. () without a list."""
     main_films = dataset.main_film_by_duplicate
     listed = {main_films.get(film, film) for film in visitor().current.filter_list}
     if not listed:
@@ -36,7 +37,7 @@ def excluded_films(dataset: Dataset) -> tuple[int, ...]:
 
 
 def popover(dataset: Dataset) -> None:
-    """Render the popover with the text area, the two options and the result."""
+    """Render the popover: the inputs, the result of the search, and the choice between only and none of the films."""
     films = visitor().current.filter_list
     label = _("Use a list · {n}", n=len(films)) if films else _("Use a list")
     panel = page.stable_popover(label, OPEN_KEY, "playlist_add_check")
@@ -76,10 +77,10 @@ def _find_films(dataset: Dataset) -> None:
 
 
 def clear() -> None:
-    """Remove the list. The button that calls this disappears, in the popover or beside the empty recommendations."""
+    """Remove the list."""
     st.session_state.pop("choice_result", None)
     session.set_filter_list(())
-    browser.focus_on("choice_text", "picks")
+    browser.focus_on("choice_text", "picks")  # the clicked button disappears, in the popover or below the filters
 
 
 def _show_result(dataset: Dataset, films: tuple[int, ...]) -> None:

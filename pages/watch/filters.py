@@ -1,6 +1,7 @@
 """The filters of Watch next. Library has other filters.
 
-Session state: filters (a `Filters`). It is kept when another page opens, and the widgets are set from it.
+Session state: filters (a `Filters`). Each run sets the widgets from it, because Streamlit deletes the values of widgets
+when another page opens.
 """
 
 from collections.abc import Mapping
@@ -19,7 +20,7 @@ from recsys.data.dataset import Dataset
 from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, film_features
 
 OPEN_KEY = "filters_open"  # widget key of the popover
-FILTER_LABELS = {  # field of `Filters` → label of its widget
+FILTER_LABELS = {  # field of `Filters` → label of its widget, except for "Hide watched" and "Variety"
     "years": N_("Released between"),
     "genres": N_("Only these genres"),
     "excluded_genres": N_("None of these genres"),
@@ -31,7 +32,10 @@ FILTER_LABELS = {  # field of `Filters` → label of its widget
 
 
 def selected() -> Filters:
-    """Return the filters that the visitor has set. Favourites in no order have no last film to filter by."""
+    """Return the filters that the visitor has set.
+
+    Favourites in no order have no last film, so `released_by_last_film` is False.
+    """
     filters = st.session_state.setdefault("filters", Filters())
     return filters if visitor().current.in_watch_order else replace(filters, released_by_last_film=False)
 
@@ -44,7 +48,8 @@ def popover(dataset: Dataset) -> None:
         with panel, page.popover_content(OPEN_KEY):
             _show_controls(film_features(dataset))
     if n_active:
-        button("*" + _("Reset filters") + "*", "reset", "filter_alt_off", reset, type="tertiary")
+        label = "*" + _("Reset filters") + "*"  # only screen readers read the text in *…*
+        button(label, "reset", "filter_alt_off", reset, type="tertiary")
 
 
 def reset() -> None:
@@ -54,11 +59,11 @@ def reset() -> None:
 
 
 def _show_controls(features: FilmFeatures) -> None:
-    """Render one widget per filter. A change of a widget stores the values of all widgets."""
+    """Render a widget for each filter. A change of a widget stores the values of all widgets."""
     state, filters, labels = st.session_state, selected(), translate(FILTER_LABELS)
 
     def store() -> None:
-        # a filter without a widget keeps its value, for example the languages if the data set has none
+        # a filter without a widget keeps its value, such as `languages` in a data set without languages
         values = {name: state.get(name, getattr(state.filters, name)) for name in FILTER_FIELDS}
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
         values["years"] = page.selected_years(features, "years")
@@ -101,12 +106,12 @@ def _show_controls(features: FilmFeatures) -> None:
 
 
 def _by_count(items_by_value: Mapping[str, np.ndarray]) -> list[str]:
-    """Return the languages or countries of films, the value with the most films first."""
+    """Return the values (languages or countries), the value with the most items first."""
     return sorted(items_by_value, key=lambda value: -len(items_by_value[value]))
 
 
 def _language_label(code: str) -> str:
-    """Return the name of a language with a capital letter, or the text for OTHER_LANGUAGE."""
+    """Return the label of a language in the menu: its name with a capital letter, or the text for OTHER_LANGUAGE."""
     name = language_name(code)
     return _("English or unknown") if code == OTHER_LANGUAGE else name[:1].upper() + name[1:]
 

@@ -1,7 +1,7 @@
 """The dialog that imports a history: files, pasted titles, questions about the files, and a review of the films.
 
-Pasted titles alone are added to the visitor's films. With a file, all imported films replace the visitor's films. After
-the dialog, the session has only the films, stars and dates.
+If there is a file, the imported films replace the visitor's films. Pasted titles alone are added to them. After the
+dialog, the session only has the films, stars and dates.
 
 Session state: history-text, history-files (widgets).
 """
@@ -25,8 +25,8 @@ from recsys.data.history_import.read import read
 from recsys.serving import title_list
 
 MAX_FILES = 20
-MONTH_FIRST_LOCALES = {"en-us", "en-ph", "fil-ph"}
-BROWSER_FILE_ID = "browser"  # id of the history from the local storage, which is read like an uploaded file
+MONTH_FIRST_LOCALES = {"en-us", "en-ph", "fil-ph"}  # there, "2/5/2025" is 5 February
+BROWSER_FILE_ID = "browser"  # file id of the history in the local storage, which is read like an uploaded file
 SERVICES = {  # name → how to export the history
     "Letterboxd": N_("letterboxd.com → Settings → Data → Export your data: the ZIP."),
     "IMDb": N_("imdb.com → Your ratings → Export: a CSV."),
@@ -52,9 +52,10 @@ class ImportState:
     """The state of the open dialog. It is discarded when the dialog closes."""
 
     answers: dict[str, Answers] = field(default_factory=dict)  # by file id
-    results: dict[tuple[str, Answers], list[Imported] | HistoryError] = field(default_factory=dict)  # by id and answers
+    # file id and answers → content of the file, or the error of `read`
+    results: dict[tuple[str, Answers], list[Imported] | HistoryError] = field(default_factory=dict)
     review: ReviewState = field(default_factory=ReviewState)
-    stored_json: str = ""  # history that was loaded from the local storage
+    stored_json: str = ""  # history that was loaded from the local storage, "" if none
 
 
 def open_button(dataset: Dataset) -> None:
@@ -65,13 +66,13 @@ def open_button(dataset: Dataset) -> None:
 
 
 def offer_saved_history(dataset: Dataset) -> None:
-    """Offer the history in the local storage, if any, and open it in the dialog after a click on Load."""
+    """Render the buttons for the history in the local storage, if any. A click on Load opens it in the dialog."""
     if stored_json := saved_history.offer("start"):
         _open(dataset, ImportState(stored_json=stored_json))
 
 
 def _open(dataset: Dataset, state: ImportState) -> None:
-    """Open the dialog."""
+    """Open the dialog in the visitor's language."""
     open_dialog = st.dialog(_("Import your history"), width="medium")(body)
     open_dialog(dataset, state)
 
@@ -89,9 +90,9 @@ def body(dataset: Dataset, state: ImportState) -> None:
     privacy = _("Your files are only held in memory during the import. The server does not store, log or share them.")
     label = _("History files: CSV, JSON or ZIP")
     uploads = file_uploader(label, "history-files", MAX_FILE_BYTES, accept_multiple_files=True, help=privacy)
-    pasted = _pasted_titles()
+    pasted_titles = _read_pasted_titles()
     has_files = bool(uploads or state.stored_json)
-    if not (has_files or pasted.entries):
+    if not (has_files or pasted_titles.entries):
         st.caption(privacy)
         with st.expander(_("Where to find the files"), icon=":material/help:"):
             lines = [f"- **{name}**: {format.escape_markdown(path)}" for name, path in translate(SERVICES).items()]
@@ -108,13 +109,13 @@ def body(dataset: Dataset, state: ImportState) -> None:
     if state.stored_json:
         files.append((_("The history saved in this browser"), BROWSER_FILE_ID, state.stored_json.encode()))
     parts = [part for file in files for part in _show_file(state, *file)]
-    parts.append(pasted)
+    parts.append(pasted_titles)
     if any(part.entries or part.skipped for part in parts):
         import_review.show(state.review, dataset, parts, has_files)
 
 
-def _pasted_titles() -> Imported:
-    """Render the text area for titles, and return the titles as if they were a file."""
+def _read_pasted_titles() -> Imported:
+    """Render the text area for titles. Return the titles like the content of a file."""
     text = st.text_area(
         _("Or paste titles, one per line"),
         key="history-text",
@@ -126,7 +127,7 @@ def _pasted_titles() -> Imported:
 
 
 def _show_file(state: ImportState, name: str, file_id: str, content: bytes) -> list[Imported]:
-    """Render a summary of a file and questions about it.
+    """Read a file, or take the result of an earlier run. Render a summary of its content, and questions about it.
 
     Returns:
         The content of the file: one part, or several parts for a ZIP archive, or none after an error.
@@ -143,7 +144,7 @@ def _show_file(state: ImportState, name: str, file_id: str, content: bytes) -> l
         errors.show_error(result)
         return []
     for part in result:
-        if part.format_title != "ZIP":  # the part for the archive itself has no films
+        if part.format_title != "ZIP":  # an archive is also a part, without films
             source = _(part.format_title) or _("unknown format")
             entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
             st.markdown(f"**{format.escape_markdown(part.file)}** · {source} · {entries}")
@@ -158,12 +159,13 @@ def _ask_questions(state: ImportState, part: Imported, file_id: str) -> None:
     """Render the questions about a file. Answered questions stay, so that an answer can be changed."""
     file_name = format.escape_markdown(part.file)
 
-    def store_answer(name: str, key: str) -> None:
-        state.answers[file_id] = replace(state.answers[file_id], **{name: st.session_state[key]})
-
     def ask(name: str, question: str, options: dict[bool, str], default: bool) -> None:
-        """Render a question. name: Field of `Answers`."""
+        """Render a question. name: Field of `Answers`. options: Value of the field → label."""
         key = f"{name}-{file_id}"
+
+        def store_answer() -> None:
+            state.answers[file_id] = replace(state.answers[file_id], **{name: st.session_state[key]})
+
         st.segmented_control(
             question,
             list(options),
@@ -172,7 +174,6 @@ def _ask_questions(state: ImportState, part: Imported, file_id: str) -> None:
             format_func=options.__getitem__,
             key=key,
             on_change=store_answer,
-            args=(name, key),
         )
 
     if part.may_be_watchlist:
@@ -195,13 +196,14 @@ def _ask_columns(state: ImportState, question: ColumnQuestion, file_name: str, f
     """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_LABELS."""
     columns = state.answers[file_id].columns or question.guess
 
-    def store_column(name: str, key: str) -> None:
-        new_columns = replace(columns, **{name: st.session_state[key]})
-        state.answers[file_id] = replace(state.answers[file_id], columns=new_columns)
-
     def menu(name: str, label: str, options: Mapping[Any, str], width: int) -> None:
-        """Render a menu. name: Field of `Columns`. options: Value of the field → label."""
+        """Render a menu. name: Field of `Columns`. options: Value of the field → label. width: In pixels."""
         key, values = f"{name}-{file_id}", list(options)
+
+        def store_column() -> None:
+            new_columns = replace(columns, **{name: st.session_state[key]})
+            state.answers[file_id] = replace(state.answers[file_id], columns=new_columns)
+
         st.selectbox(
             label,
             values,
@@ -210,7 +212,6 @@ def _ask_columns(state: ImportState, question: ColumnQuestion, file_name: str, f
             key=key,
             width=width,
             on_change=store_column,
-            args=(name, key),
         )
 
     headings = [heading or name for heading, name in zip(question.header, question.names, strict=True)]
@@ -231,8 +232,8 @@ def _ask_columns(state: ImportState, question: ColumnQuestion, file_name: str, f
 
 
 def _show_lines(headings: list[str], lines: Iterable[Sequence[str]]) -> None:
-    """Show the first lines of a file as a table."""
+    """Show the first lines of a CSV file as a table."""
     headings = [format.escape_markdown(heading) for heading in headings]
-    padding = [""] * len(headings)  # a line can be shorter than the headings; `zip` cuts a longer line
+    padding = [""] * len(headings)  # for lines with fewer cells than headings; `zip` cuts longer lines
     rows = [[*map(format.escape_markdown, line), *padding] for line in lines]
     st.table([dict(zip(headings, row, strict=False)) for row in rows])

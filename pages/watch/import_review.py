@@ -1,4 +1,4 @@
-"""The second half of the import dialog: the matches of the films of history files, and the button that imports them."""
+"""The second half of the import dialog: the matches of the films in the data set, and the button that imports them."""
 
 import math
 from dataclasses import dataclass, field
@@ -29,8 +29,9 @@ MATCH_TEXTS = {
 class ReviewState:
     """The matches of the current files, and the visitor's choices."""
 
-    choices: dict[str, int | None] = field(default_factory=dict)  # `ImportedFilm.key` → film number; None: no film
-    review: Review | None = None
+    # `ImportedFilm.key` → film number; None: the visitor has chosen "None of these"
+    choices: dict[str, int | None] = field(default_factory=dict)
+    review: Review | None = None  # None: the films have not been matched yet
     basis: tuple[str, list[Imported]] | None = None  # name of the data set and content of the files of `review`
 
 
@@ -44,10 +45,10 @@ def show(state: ReviewState, dataset: Dataset, parts: list[Imported], has_files:
     """Render a summary, the uncertain films, tables of all films, and the button that imports the matched films.
 
     Args:
-        state: Receives the matches and the choices.
-        dataset: The data set.
-        parts: The content of the files, and the pasted titles, which have no dates.
-        has_files: Whether there are files. They replace the visitor's films. Pasted titles alone are added.
+        state: Stores the matches and the choices.
+        dataset: The data set in which the films are searched.
+        parts: The content of the files, and the pasted titles.
+        has_files: Whether there are files. If so, the films replace the visitor's films. Otherwise they are added.
     """
     basis = (dataset.name, parts)
     if state.review is None or state.basis != basis:
@@ -71,14 +72,19 @@ def show(state: ReviewState, dataset: Dataset, parts: list[Imported], has_files:
 
 
 def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, has_files: bool) -> None:
-    """Show how many films are in the data set, how they were matched, and notes about undated and infrequent films."""
+    """Show how many films are in the data set, and how many each method found. Note undated and infrequent films.
+
+    watched: The matched films, at least one.
+    """
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     text = ngettext(
         "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
     )
     counts = review.count_methods()
-    methods = ", ".join(_(phrase, n=counts[method]) for method, phrase in MATCH_TEXTS.items() if counts[method])
-    st.markdown(f"{text}: {methods}." if methods else f"{text}.")
+    methods = [_(phrase, n=counts[method]) for method, phrase in MATCH_TEXTS.items() if counts[method]]
+    if n_selected := len(watched) - counts.total():  # in the menus of `_show_uncertain`
+        methods.append(_("{n:,} selected below", n=n_selected))
+    st.markdown(f"{text}: {', '.join(methods)}.")
     notes = []
     if has_files and (n_undated := sum(not film.has_viewing_date for film in watched)):
         note = ngettext(
@@ -102,7 +108,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, 
 
 
 def _show_uncertain(review: Review, choices: dict[str, int | None], dataset: Dataset) -> None:
-    """Render a menu of possible matches for each uncertain film, in pages."""
+    """Render a menu of possible matches for each uncertain film. Many films are divided into pages."""
     positions = review.uncertain_positions  # in `review.films`
     label = ngettext("Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(positions))
 
@@ -143,7 +149,7 @@ def _show_tables(review: Review, choices: dict[str, int | None], dataset: Datase
     if len(not_imported):
         label = ngettext("Not imported: {n:,} entry", "Not imported: {n:,} entries", len(not_imported))
         with st.expander(label, icon=":material/playlist_remove:"):
-            st.caption(_("Entries of your files that will not be in your list, each with the reason."))
+            st.caption(_("Entries that will not be in your list, each with the reason."))
             st.dataframe(translate_table(not_imported), hide_index=True)
             charts.download_numbers(not_imported, "not-taken", label)
     if len(accepted):
@@ -194,8 +200,7 @@ def _show_add_button(watched: list[WatchedFilm]) -> None:
 def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
     """Replace the visitor's list by the imported films, with their stars and watch dates.
 
-    The list is a history if most films have a date. If any film has stars, the session key "rate_by" shows all ratings
-    as stars.
+    The list is a history if most films have a date. If any film has stars, the page shows ratings as stars.
     """
     watched_by_key = {session.film_key(dataset.catalog.films[film.number]): film for film in watched}
     has_known_order = sum(film.last_date is not None for film in watched) > len(watched) / 2

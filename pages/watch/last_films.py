@@ -1,6 +1,6 @@
 """The panel of Watch next that tests the available recommenders on the last films of the visitor.
 
-Session state: guessed (what the last test depends on, see `_test_key`, and its `FilmRanks`).
+Session state: guessed (the `_test_key` and the `FilmRanks` of the last test).
 """
 
 import pandas as pd
@@ -15,11 +15,9 @@ from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
 from recsys.serving.recommend import RankPosition
 
-BAR_COLOUR = f"{charts.ACCENT}73"  # 45% of the opacity, as in the leaderboard
+BAR_COLOUR = f"{charts.ACCENT}73"  # with an opacity of 45%, as in the leaderboard
 LINE_WIDTH = 0.02  # share of the width of the cell
-
-# column of `list_comparison.hit_table` → its name in the downloaded table
-CSV_NAMES = {
+CSV_NAMES = {  # column of `list_comparison.hit_table` → name in the downloaded table
     "hits": "found",
     "hit_rate_low": "low",
     "hit_rate_high": "high",
@@ -49,13 +47,17 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
         st.caption(text)
         last_test, ranks = st.session_state.get("guessed", (None, {}))
         if last_test != _test_key(dataset, films):
-            ranks = _test(dataset, films, positions)
+            ranks = _test_after_click(dataset, films, positions)
         if ranks:
             _show_results(ranks, len(positions))
 
 
-def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> FilmRanks:
-    """Render a button that tests the available recommenders. Return {} in a run without a click."""
+def _test_after_click(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> FilmRanks:
+    """Render a button that tests the available recommenders on the films at these positions.
+
+    Returns:
+        The ranks of the films after a click on the button, else {}. A recommender that fails is left out.
+    """
     names = recommenders.ready_names(dataset.name)
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
     button_slot = st.empty()  # the button disappears after the test
@@ -77,12 +79,12 @@ def _test(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) 
 
 
 def _test_key(dataset: Dataset, films: tuple[int, ...]) -> tuple[str, tuple[int, ...], bool, list[str]]:
-    """Return what the ranks depend on: the data, the visitor's films, their order and the available recommenders."""
+    """Return the values that determine the ranks: data, films, whether their order counts, available recommenders."""
     return dataset.fingerprint, films, visitor().current.in_watch_order, recommenders.ready_names(dataset.name)
 
 
 def _show_results(ranks: FilmRanks, n_films: int) -> None:
-    """Render a summary and a table, best recommender first."""
+    """Render a summary and a table of the recommenders, the best one first."""
     rows = list_comparison.hit_table(ranks)
     st.markdown(summary(rows, n_films))
     alt = ngettext(
@@ -105,7 +107,10 @@ def _show_results(ranks: FilmRanks, n_films: int) -> None:
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:
-    """Return Markdown about the best recommender, and whether its interval overlaps with others. rows: `hit_table`."""
+    """Return Markdown that names the best recommender and compares its interval with the others.
+
+    rows: `list_comparison.hit_table`, the best recommender first.
+    """
     k, best = list_comparison.TOP_K, rows.iloc[0]
     if not best.hits:
         return ngettext(
@@ -136,7 +141,7 @@ def summary(rows: pd.DataFrame, n_films: int) -> str:
 
 
 def _overlap_note(rows: pd.DataFrame) -> str:
-    """Return whether the interval of the best recommender overlaps with others."""
+    """Return a sentence about the overlap of the best recommender's interval with the others."""
     if n_overlaps := int((rows["hit_rate_high"].iloc[1:] >= rows["hit_rate_low"].iloc[0]).sum()):
         note = ngettext(
             "There are too few films for a clear result: the interval of {n} other recommender overlaps with that of "
@@ -152,7 +157,7 @@ def _overlap_note(rows: pd.DataFrame) -> str:
 def _table(rows: pd.DataFrame, n_films: int) -> Styler:
     """Return a row of texts per recommender: hits with interval, NDCG, and median rank with interval.
 
-    Below the text of the interval is a bar from its lower to its upper bound, with a line at the share of hits.
+    Each cell with the interval of the hits also has an `interval_bar`.
     """
 
     def format_rank(rank: float) -> str:

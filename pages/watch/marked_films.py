@@ -1,4 +1,4 @@
-"""Popovers with the films that the visitor wants to watch later, has seen, or does not want to watch."""
+"""Popovers with marked films: films that the visitor wants to watch later, has seen, or does not want to watch."""
 
 from dataclasses import dataclass
 
@@ -51,8 +51,7 @@ POPOVERS = {
 def popovers(dataset: Dataset) -> None:
     """Render a popover for each mark that at least one film has."""
     for mark, popover in POPOVERS.items():
-        items = getattr(visitor().current, mark)  # a mark is the name of a field of `ListState`
-        if items:
+        if items := getattr(visitor().current, mark):  # a mark is the name of a field of `ListState`
             panel = page.stable_popover(_(popover.label, n=len(items)), popover.key, popover.icon)
             if panel.open:
                 with panel, page.popover_content(popover.key):
@@ -63,7 +62,8 @@ def popovers(dataset: Dataset) -> None:
 def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str) -> None:
     """Render a remove button for each film, and an Add button for each film to watch later.
 
-    Both buttons remove the film from the popover. The focus moves to the next film or, if none is left, to the filters.
+    Both buttons remove the film from the popover. Then the focus moves to the next film or, if none is left, to the
+    button that opens the filters.
     """
 
     def remove(item: int, next_keys: list[str]) -> None:
@@ -71,7 +71,7 @@ def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str) -> None:
         browser.focus_on(*next_keys, filters.OPEN_KEY)
 
     def add(item: int, next_keys: list[str]) -> None:
-        session.add_film(item)
+        session.add_film(item)  # this also removes the mark
         browser.focus_on(*next_keys, filters.OPEN_KEY)
 
     for position, item in enumerate(items):

@@ -26,7 +26,10 @@ FILMS_PER_PAGE = 12
 
 
 def show(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
-    """Render the search box, the visitor's films, and the tools, which can share the films and the recommendations."""
+    """Render the search box, the visitor's films, and the tools.
+
+    recommendation_list: For the notes about the films and the Share popover. None: the recommender has failed.
+    """
     st.header(_("Your films"), help=_("Your favourites in any order, or the films you watched, the latest one last."))
     _show_search(dataset.name)
     theme_search.panel(dataset.name)
@@ -35,7 +38,8 @@ def show(dataset: Dataset, films: tuple[int, ...], recommendation_list: Recommen
     if user and user.items == films:
         st.caption(ui_page.user_caption(user.n_watched, len(films), cache.dataset_title(dataset.name)))
     if films:
-        with st.container(key="jump"):  # only in narrow windows, where the recommendations are below the films
+        # the style sheet hides this link in wide windows, where the recommendations are beside the films
+        with st.container(key="jump"):
             st.markdown(f"[{_('See the recommendations')}](#{ANCHOR})")
         _show_films(dataset, films, recommendation_list)
         _show_order_toggle(films)
@@ -44,7 +48,7 @@ def show(dataset: Dataset, films: tuple[int, ...], recommendation_list: Recommen
         if dataset.noun == "film":
             import_dialog.offer_saved_history(dataset)
     _show_tools(dataset, films, recommendation_list)
-    _note_shortened_link(dataset, films)
+    _show_link_note(dataset, films)
     saved_history.save_requested()
     if not films:
         ui_page.show_examples(dataset)
@@ -87,50 +91,56 @@ def _show_films(dataset: Dataset, films: tuple[int, ...], recommendation_list: R
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
     # a content model has infrequent films as items, so it needs no substitutes
     model_dataset = recommendation_list.predictor.dataset if recommendation_list else dataset
-    reads_descriptions = recommendation_list is not None and recommendation_list.predictor.model.reads_infrequent_films
+    reads_infrequent = recommendation_list is not None and recommendation_list.predictor.model.reads_infrequent_films
+    notes = substitute_notes(model_dataset, films, reads_infrequent)
     with st.container(key="sequence", gap="xsmall"):
         start = (page - 1) * FILMS_PER_PAGE
         for position, number in enumerate(films[start : start + FILMS_PER_PAGE], start):
             film = dataset.catalog.films[number]
-            note = f"{watch_note(film)} {substitute_note(model_dataset, films, position, reads_descriptions)}"
-            _show_film_row(films, position, film, note.strip())
+            _show_film_row(films, position, film, f"{watch_note(film)} {notes[position]}".strip())
 
 
 def watch_note(film: Film) -> str:
-    """Return sentences about the watch dates and half stars of a film of an imported history, or ""."""
-    watched = visitor().current.watched_by_key.get(session.film_key(film))
+    """Return sentences about the viewings and the half stars of a film, "" if there are none.
+
+    Both come from an imported history.
+    """
+    watched_film = visitor().current.watched_by_key.get(session.film_key(film))
     notes = []
-    if watched and watched.has_viewing_date and watched.last_date:
-        n, day = watched.n_viewings, import_dialog.format_day(watched.last_date)
+    if watched_film and watched_film.has_viewing_date and watched_film.last_date:
+        n, day = watched_film.n_viewings, import_dialog.format_day(watched_film.last_date)
         text = ngettext("Watched {n} time, last on {date}.", "Watched {n} times, last on {date}.", n, date=day)
         notes.append(_("Watched on {date}.", date=day) if n == 1 else text)
-    elif watched and watched.n_viewings > 1:
-        notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched.n_viewings))
+    elif watched_film and watched_film.n_viewings > 1:
+        notes.append(ngettext("Watched {n} time.", "Watched {n} times.", watched_film.n_viewings))
     stars = session.rating(film)
     if stars and stars % 1:  # `_show_stars` shows only whole stars
         notes.append(_("You gave it {stars:.1f} stars.", stars=stars))
     return " ".join(notes)
 
 
-def substitute_note(dataset: Dataset, films: tuple[int, ...], position: int, reads_descriptions: bool) -> str:
-    """Return what the recommender uses in place of an infrequent film, "" for an item.
+def substitute_notes(dataset: Dataset, films: tuple[int, ...], reads_infrequent: bool) -> list[str]:
+    """Return for each infrequent film of a list how the recommender uses it, and "" for each item.
 
     Args:
         dataset: The data set of the recommender.
         films: The visitor's list.
-        position: Position of the film in the list.
-        reads_descriptions: Whether the recommender also reads infrequent films, see `substitutes.are_kept`.
+        reads_infrequent: Whether the recommender reads the genres, tags and themes of infrequent films. If so, it
+            ignores a substitute that is not similar enough, see `substitutes.are_kept`.
     """
-    substitute = substitutes.label(dataset, films[position])
-    if not substitute:
-        return ""
-    if reads_descriptions and not substitutes.are_kept(dataset, films)[position]:
-        return _("Too few ratings, so only its genres, tags and themes are used.")
-    return _("Too few ratings, so {films} is used instead.", films=substitute)
+    is_replaced = substitutes.are_kept(dataset, films) if reads_infrequent else [True] * len(films)
+    notes = [""] * len(films)
+    for position, number in enumerate(films):
+        substitute = substitutes.label(dataset, number)
+        if substitute and is_replaced[position]:
+            notes[position] = _("Too few ratings, so {films} is used instead.", films=substitute)
+        elif substitute:
+            notes[position] = _("Too few ratings, so only its genres, tags and themes are used.")
+    return notes
 
 
 def _show_order_toggle(films: tuple[int, ...]) -> None:
-    """Render a switch between favourites and a history, unless there is only one film."""
+    """If there are several films, render the switch between favourites in no order and a history."""
     if len(films) > 1:
         state = st.session_state
         state.in_watch_order = visitor().current.in_watch_order
@@ -146,10 +156,7 @@ def _show_order_toggle(films: tuple[int, ...]) -> None:
 
 
 def _show_film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> None:
-    """Render a film of the list with its rating and the buttons that move or remove it.
-
-    The latest film of a history has a tag.
-    """
+    """Render a film of the list with its rating and the buttons that move or remove it."""
     number, movie_id, name = films[position], film.movie_id, format.escape_markdown(film.label)
     is_last = position == len(films) - 1
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
@@ -171,14 +178,14 @@ def _show_film_row(films: tuple[int, ...], position: int, film: Film, note: str)
 def _show_icon_button(
     label: str, key: str, icon: str, on_click: Callable[..., object], *args: Any, type: str = "tertiary", **options: Any
 ) -> None:
-    """Render a button that shows only an icon. The style hides a label in *…*, which screen readers read."""
+    """Render a button that shows only an icon. Only screen readers read the text in *…*."""
     button(f"*{label}*", key, icon, on_click, *args, type=type, **options)
 
 
-def _move(number: int, by: int) -> None:
-    """Move a film. The clicked arrow keeps the focus. At an end of the list, the other arrow gets it."""
-    session.move_film(number, by)
-    clicked, other = ("up", "down") if by < 0 else ("down", "up")
+def _move(number: int, offset: int) -> None:
+    """Move a film up (offset -1) or down (1). The focus stays on the arrow or, if it is disabled now, on the other."""
+    session.move_film(number, offset)
+    clicked, other = ("up", "down") if offset < 0 else ("down", "up")
     movie_id = _movie_id(number)
     browser.focus_on(f"{clicked}-{movie_id}", f"{other}-{movie_id}")
 
@@ -194,7 +201,7 @@ def _remove(number: int) -> None:
 
 
 def _movie_id(number: int) -> int:
-    """Return the movie id of a film. Widget keys contain ids, because positions change."""
+    """Return the movie id of a film, for widget keys. Positions in the list change, so keys do not contain them."""
     return cache.dataset(visitor().current.dataset).catalog.films[number].movie_id
 
 
@@ -222,7 +229,7 @@ def _show_thumbs(film: Film) -> None:
 
 
 def _show_stars(film: Film) -> None:
-    """Render the rating as five stars. Half stars are rounded up."""
+    """Render the rating as a row of five stars. Half stars are rounded up."""
     key, stars = f"stars-{film.movie_id}", session.rating(film)
     # the value of `st.feedback` is the number of stars minus 1
     st.session_state[key] = None if stars is None else int(stars + 0.5) - 1
@@ -234,8 +241,8 @@ def _show_stars(film: Film) -> None:
     st.feedback("stars", key=key, on_change=rate)
 
 
-def _note_shortened_link(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """If the URL cannot contain all films, show how many it contains."""
+def _show_link_note(dataset: Dataset, films: tuple[int, ...]) -> None:
+    """If the URL cannot contain all films, show how many films it contains."""
     n_in_url = history.count_films_in_link(dataset.catalog, films)
     if n_in_url < len(films):
         text = ngettext(
@@ -247,15 +254,15 @@ def _note_shortened_link(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def _show_tools(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
-    """Render the buttons and popovers below the list. When a click disables a button, the focus moves to another."""
+    """Render the buttons and popovers below the list."""
 
     def undo() -> None:
         session.undo()
-        browser.focus_on("undo", "search")
+        browser.focus_on("undo", "search")  # the last undo step disables the button
 
     def clear() -> None:
         session.start_list(())
-        browser.focus_on("undo")
+        browser.focus_on("undo")  # "Clear" is disabled now
 
     with st.container(horizontal=True, gap="small"):
         if films or visitor().undo_stack:

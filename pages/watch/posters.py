@@ -1,4 +1,4 @@
-"""The posters of TMDB on Watch next, and the popover for the TMDB key."""
+"""The posters of The Movie Database (TMDB) on Watch next, and the popover for the visitor's TMDB key."""
 
 from collections.abc import Sequence
 
@@ -16,16 +16,15 @@ from recsys.serving.tmdb import ServiceStatus
 
 
 def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
-    """Return item → poster URL for the posters that are available in time.
+    """Return item → poster URL, for the posters that TMDB sends within a short time. {} without a key.
 
-    A caller that shows posters must also show `tmdb_attribution`.
+    A caller that shows posters must also show `explanation.tmdb_attribution`.
     """
-    key = explanation.tmdb_key()
-    return explanation.tmdb_service().poster_urls(key, tmdb.film_refs(catalog, items)) if key else {}
+    return explanation.tmdb_service().poster_urls(explanation.tmdb_key(), tmdb.film_refs(catalog, items))
 
 
-def settings() -> None:
-    """Render a popover for the TMDB key."""
+def popover() -> None:
+    """Render the popover for the TMDB key."""
     panel = ui_page.popover(_("Posters"), "posters", "image")
     if not panel.open:
         return
@@ -45,7 +44,7 @@ def settings() -> None:
 
 def _show_status(key: tmdb.Key) -> None:
     """Show whether posters are available, and a button that deletes the visitor's key."""
-    is_visitors_key = st.session_state.get("poster_key") is not None
+    is_visitors_key = st.session_state.get("poster_key") is not None  # False: it is the key of the server
     if explanation.tmdb_service().service_status(key) is ServiceStatus.PAUSED:
         text = _("TMDB is not answering at the moment. Posters will appear when it does.")
         st.warning(text, icon=":material/hourglass_empty:")
@@ -62,7 +61,7 @@ def _show_status(key: tmdb.Key) -> None:
 
 
 def _show_key_field() -> None:
-    """Render the field for a key, and the error of the last key that was typed."""
+    """Render the field for a key, and the error of the last typed key, if any."""
     st.text_input(
         _("TMDB API key or read access token"),
         key="typed_poster_key",
@@ -72,14 +71,14 @@ def _show_key_field() -> None:
             "Free for personal use: themoviedb.org, Settings, API. A token begins with eyJ. A key has 32 characters."
         ),
         placeholder=_("Paste it and press Enter"),
-        on_change=_check_key,
+        on_change=_store_key,
     )
     if note := visitor().flash.get("poster_key"):
         st.warning(localize(note), icon=":material/key_off:")
 
 
-def _check_key() -> None:
-    """Store the typed key unless it is invalid or TMDB refuses it, and clear the field."""
+def _store_key() -> None:
+    """Store the typed key, and clear the field. If the key is invalid or TMDB refuses it, store an error instead."""
     state = st.session_state
     text = state.typed_poster_key or ""
     key = tmdb.parse_key(text)

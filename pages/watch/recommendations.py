@@ -21,17 +21,24 @@ from recsys.serving.predictor import CommonTrait, Predictor
 from recsys.serving.recommend import Recommendation, Request, count_candidates, recommend
 
 MIN_TOP_PROBABILITY = 0.005  # below it, multiples of the average are shown: small percentages are hard to compare
-TRAIT_NOTES = {  # kind of a trait, see `recsys.text.fields.trait_matrix` → text. Tags are too varied for a sentence.
+# kind of a trait, see `recsys.text.fields.trait_matrix` → text. Tags have no text, because they can be any words.
+TRAIT_NOTES = {
     "theme": N_("Your films have a theme in common: {name}. Films like them rank higher than usual."),
     "director": N_("Your films have a director in common: {name}. Films like them rank higher than usual."),
     "language": N_("Your films have a language in common: {name}. Films like them rank higher than usual."),
     "genre": N_("Your films have a genre in common: {name}. Films like them rank higher than usual."),
 }
+# kind of a trait → function that returns its value in the visitor's language; other values are names
+TRANSLATE_TRAIT: dict[str, Callable[[str], str]] = {
+    "theme": _,
+    "language": filters.language_name,
+    "genre": format.display_tag,
+}
 RATINGS_NOTE = N_(
     "Films similar to those you liked are ranked higher. Films similar to those you disliked or marked “Not for me” "
     "are ranked lower."
 )
-ANCHOR = "recommendations"  # of the heading
+ANCHOR = "recommendations"  # of the heading of this section, for links to it
 WHY = "why"  # option of a film's menu; the other options are `visitor.MARKS`
 
 
@@ -66,7 +73,7 @@ class RecommendationList:
 
 
 class Reset(NamedTuple):
-    """A button that removes some of the filters, if no film is recommended."""
+    """A button that resets some of the filters. It is offered if no film is recommended."""
 
     label: str
     on_click: Callable[[], None]
@@ -112,7 +119,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
 
 
 def _predictor_or_fallback(recommender: str, dataset: Dataset) -> Predictor:
-    """Return the predictor of a recommender. If it is not ready, show its status and return the fallback."""
+    """Return the predictor of a recommender. If it is not ready, show its status and return the most popular films."""
     if predictor := recommenders.predictor(recommender, dataset):
         return session.adapt_to_current_list(predictor)
     fallback = cache.popularity_predictor(dataset.name)
@@ -135,31 +142,27 @@ def _show_notes(recommendation_list: RecommendationList) -> None:
         st.caption(format.escape_markdown(_content_note(predictor.notable_common_trait(history))))
     if note:
         st.caption(format.escape_markdown(_(note)))
-    if recommendation_list.request.ratings and predictor.model.uses_query_ratings:
-        st.caption(format.escape_markdown(_("{model} uses your ratings.", model=title)))
-    elif recommendation_list.request.ratings:
-        st.caption(_(RATINGS_NOTE))
+    if recommendation_list.request.ratings:
+        text = _("{model} uses your ratings.", model=title) if predictor.model.uses_query_ratings else _(RATINGS_NOTE)
+        st.caption(format.escape_markdown(text))
 
 
 def _content_note(trait: CommonTrait | None) -> str:
-    """Return a sentence that explains why similar films rank higher. trait: What all films have in common."""
+    """Return a sentence that explains why films similar to the history rank higher.
+
+    trait: `Predictor.notable_common_trait` of the history.
+    """
     if trait is None or trait.kind not in TRAIT_NOTES:
         return _(
             "Your films are little known or have something unusual in common, so films like them rank "
             "higher than usual."
         )
-    name = trait.value
-    if trait.kind == "theme":
-        name = _(name)
-    elif trait.kind == "language":
-        name = filters.language_name(name)
-    elif trait.kind == "genre":
-        name = format.display_tag(name)
-    return _(TRAIT_NOTES[trait.kind], name=name)
+    translate = TRANSLATE_TRAIT.get(trait.kind, str)
+    return _(TRAIT_NOTES[trait.kind], name=translate(trait.value))
 
 
 def _explain_probabilities(recommendation_list: RecommendationList) -> None:
-    """Show a caption that explains the percentages or multiples, and the bars beside them."""
+    """Show a caption that explains the numbers beside the films (percentages or multiples) and their bars."""
     title, n = cache.recommender_title(recommendation_list.predictor), recommendation_list.n_candidates
     if recommendation_list.top_probability is None:
         st.caption(_("{model} ranks films, but gives no probabilities.", model=title))
@@ -196,14 +199,14 @@ def _show_cards(recommendation_list: RecommendationList) -> None:
     without_image = [item for item in items if item not in images]
     tmdb_posters = posters.tmdb_urls(catalog, without_image) if dataset.noun == "film" else {}  # TMDB only has films
     images |= tmdb_posters
-    full_bar, format_probability = recommendation_list.top_probability, recommendation_list.format_probability
+    top_probability, format_probability = recommendation_list.top_probability, recommendation_list.format_probability
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
         for pick in recommendation_list.picks:
             with st.container(gap=None):
                 links, image = film_links(catalog, pick.item), images.get(pick.item)
                 text = _credits(dataset, pick)
-                st.html(film_cards.card(pick, full_bar, links, image, format_probability, credits_text=text))
-                _pick_buttons(recommendation_list, pick)
+                st.html(film_cards.card(pick, top_probability, links, image, format_probability, credits_text=text))
+                _show_pick_buttons(recommendation_list, pick)
     if tmdb_posters:
         explanation.tmdb_attribution()
 
@@ -211,26 +214,23 @@ def _show_cards(recommendation_list: RecommendationList) -> None:
 def _show_rows(recommendation_list: RecommendationList) -> None:
     """Render the films as rows."""
     dataset = recommendation_list.predictor.dataset
-    full_bar, format_probability = recommendation_list.top_probability, recommendation_list.format_probability
+    top_probability, format_probability = recommendation_list.top_probability, recommendation_list.format_probability
     with st.container(key="picks", gap="xsmall"):
         for pick in recommendation_list.picks:
             with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
-                rank, film, links = pick.rank, pick.film, film_links(dataset.catalog, pick.item)
-                text = _credits(dataset, pick)
-                html = film_cards.row(
-                    rank, film, pick.probability, full_bar, links, format_probability, credits_text=text
-                )
-                st.html(html)
-                _pick_buttons(recommendation_list, pick)
+                rank, film, probability = pick.rank, pick.film, pick.probability
+                links, text = film_links(dataset.catalog, pick.item), _credits(dataset, pick)
+                st.html(film_cards.row(rank, film, probability, top_probability, links, format_probability, "", text))
+                _show_pick_buttons(recommendation_list, pick)
 
 
 def _credits(dataset: Dataset, pick: Recommendation) -> str | None:
-    """Return length and directors of a film, "" if unknown, or None if the data set has neither."""
+    """Return running time and directors of a film, "" if unknown. None: the data set has neither."""
     details = dataset.catalog.details
     return format.credits_line(details.get(pick.film.movie_id)) if details.has_names else None
 
 
-def _pick_buttons(recommendation_list: RecommendationList, pick: Recommendation) -> None:
+def _show_pick_buttons(recommendation_list: RecommendationList, pick: Recommendation) -> None:
     """Render the Add button and the menu of a recommended film."""
     name, movie_id = format.escape_markdown(pick.film.label), pick.film.movie_id
     # when this film disappears, the focus moves to the next film, or else to a film before it
@@ -268,29 +268,29 @@ def _add(item: int, other_ids: list[int]) -> None:
 
 
 def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
-    """Mark a film, or remove the mark LATER. The option WHY is not handled, because a callback cannot open a dialog."""
-    mark = st.session_state[menu_key]
-    if mark == LATER:
+    """Mark a film, or remove the mark LATER. `_show_pick_buttons` handles WHY: a callback cannot open a dialog."""
+    option = st.session_state[menu_key]
+    if option == LATER:
         session.toggle_later(item)
         browser.focus_on(menu_key, "picks")
-    elif mark in (WATCHED_BEFORE, NOT_INTERESTED):
-        session.mark_film(item, mark)
+    elif option in (WATCHED_BEFORE, NOT_INTERESTED):
+        session.mark_film(item, option)
         browser.focus_on(*(f"more-{movie_id}" for movie_id in other_ids), "picks")
 
 
 def _explain_empty_list(recommendation_list: RecommendationList, kind: str) -> None:
     """Show which filters to change if no film is recommended, and a button that resets filters.
 
-    If no filter is the cause, for example because all films are watched, there is no button. kind: A key of LIST_KINDS.
+    If no filter is the cause, for example because all films are watched, there is no button. kind: Key of LIST_KINDS.
     """
     request, excluded_by_marks = recommendation_list.request, visitor().current.excluded
 
     def has_films(**changes: Any) -> bool:
-        """Return whether there are films after changes of the request."""
+        """Return whether films are recommended if these fields of the request change."""
         return count_candidates(recommendation_list.predictor, replace(request, **changes)) > 0
 
     labels = translate(FILTER_LABELS)
-    if request.filters.popularity != filters.selected().popularity:  # the kind of list has set it
+    if request.filters.popularity != filters.selected().popularity:  # the list kind GEMS has set it
         labels["popularity"] = _(LIST_KINDS[kind])
 
     def without_filter(name: str) -> Filters:
@@ -300,14 +300,11 @@ def _explain_empty_list(recommendation_list: RecommendationList, kind: str) -> N
     if has_films(unwanted=excluded_by_marks):
         causes.append(_("Use a list"))
     resets = (  # the smallest change comes first
-        # the filters of the visitor, but not the filter that the kind of list has set
         Reset(_("Reset filters"), filters.reset, {"filters": list_kinds.adapt_filters(kind, Filters())}),
-        # the pasted list
         Reset(_("Stop using the list"), filter_list.clear, {"unwanted": excluded_by_marks}),
-        # the filter that the kind of list has set
+        # without the filter of GEMS
         Reset(_(LIST_KINDS[list_kinds.TASTE]), _open_taste, {"filters": filters.selected()}),
-        # all of them
-        Reset(_("Reset filters"), _reset_all, {"filters": Filters(), "unwanted": excluded_by_marks}),
+        Reset(_("Reset all filters"), _reset_all, {"filters": Filters(), "unwanted": excluded_by_marks}),
     )
     reset = next((reset for reset in resets if has_films(**reset.changes)), None)
     if causes:
@@ -328,7 +325,7 @@ def _open_taste() -> None:
 
 
 def _reset_all() -> None:
-    """Reset the filters, the list that filters, and the kind of list if it sets a filter."""
+    """Reset the filters and stop using the list. The kind TASTE replaces GEMS, which sets a filter."""
     filter_list.clear()
     if st.session_state.get("list_kind") == list_kinds.GEMS:
         st.session_state.list_kind = list_kinds.TASTE

@@ -1,7 +1,8 @@
-"""The history that the browser keeps in its local storage. The script is assets/style/history_store.js.
+"""The history that the browser keeps in its local storage. Its script is assets/style/history_store.js.
 
-Session state: keep_in_browser · in_browser_asked-<place of the buttons>. Each has the number of requests to the script
-and the last request.
+Session state:
+    keep_in_browser: Number of requests to store a history, and the last one.
+    in_browser_asked-PLACE: Number of requests to load or delete the history, and the last one. For PLACE, see `offer`.
 """
 
 from datetime import date
@@ -12,25 +13,25 @@ from pages.ui import browser
 from pages.ui.i18n import _, ngettext
 from pages.ui.widgets import button
 
-_STORE = st.components.v2.component("nextreel_store", js=(browser.STYLE / "history_store.js").read_text("utf-8"))
+_store = st.components.v2.component("nextreel_store", js=(browser.STYLE / "history_store.js").read_text("utf-8"))
 
 
 def request_save(text: str, n_films: int) -> None:
-    """Request that the browser stores a history, a JSON text, after this run."""
+    """Request that the browser stores a history after this run. text: The history as JSON."""
     n_requests, _request = st.session_state.get("keep_in_browser", (0, {}))
     request = {"request": "keep", "text": text, "summary": f"{n_films} {date.today().isoformat()}"}
     st.session_state.keep_in_browser = (n_requests + 1, request)
 
 
 def save_requested() -> None:
-    """Render the script that stores the requested history, if any, and show whether it succeeded."""
+    """Render the script that stores the requested history, if any. Show whether the browser could store it."""
     n_requests, request = st.session_state.get("keep_in_browser", (0, {}))
 
     def forget_request() -> None:
         st.session_state.keep_in_browser = (n_requests, {})  # the session does not need the text any more
 
     data = {"name": "keep", "number": n_requests, **request}
-    result = _STORE(
+    result = _store(
         key="store-keep", data=data, on_kept_change=forget_request, on_refused_change=forget_request, height=0
     )
     if result.refused:
@@ -41,16 +42,20 @@ def save_requested() -> None:
 
 
 def offer(place: str) -> str:
-    """Render buttons that load and delete the stored history, if any. Return its text after a click on Load, else "".
+    """If the browser has a stored history, render buttons that load and delete it.
 
-    place: "dialog" or "start", for the widget keys.
+    Args:
+        place: "dialog" (the import dialog) or "start" (the empty list). It is a part of the widget keys.
+
+    Returns:
+        The history as JSON after a click on Load, else "".
     """
     state, key, request_key = st.session_state, f"store-tell-{place}", f"in_browser_asked-{place}"
     n_requests, request = state.get(request_key, (0, ""))
-    # the script gets its last report and reports only a different summary, because each report reruns the page
+    # the script gets the summary that it reported last, and only reports a new one, because a report reruns the page
     summary = str(state[key].summary or "") if key in state else ""
     data = {"name": f"tell-{place}", "number": n_requests, "request": request, "lastSummary": summary}
-    result = _STORE(
+    result = _store(
         key=key,
         data=data,
         default={"summary": ""},
@@ -59,8 +64,7 @@ def offer(place: str) -> str:
         on_loaded_change=lambda: None,
         height=0,
     )
-    # "120 2025-02-05", see `request_save`
-    n_films, _space, day = str(result.summary or "").partition(" ")
+    n_films, _space, day = str(result.summary or "").partition(" ")  # "120 2025-02-05", see `request_save`
 
     def send_request(action: str) -> None:
         state[request_key] = (n_requests + 1, action)

@@ -29,13 +29,16 @@ REACH_TEXTS = {
     Reach.NETWORK: N_("This link only works on your network. Send a file to people elsewhere."),
     Reach.EVERYBODY: N_("Anyone with this link sees your films in this order."),
 }
-# buttons that get the focus, as CSS classes: their keys with "-" in place of "."
+# buttons that get the focus when the popover opens, as CSS classes: their keys with "-" in place of "."
 FOCUS_CLASSES = "file-picture", "file-films-csv"
 _cached_png = lru_cache(maxsize=32)(share_image.share_png)
 
 
 def popover(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
-    """Render the popover. Its content is only computed while it is open."""
+    """Render the popover. Its content is only computed while it is open.
+
+    recommendation_list: None: the recommender has failed, so there are no recommendations to share.
+    """
     panel = ui_page.popover(_("Share"), "share", icon="share", disabled=not films, focus=FOCUS_CLASSES)
     if not (panel.open and films):
         return
@@ -53,7 +56,7 @@ def popover(dataset: Dataset, films: tuple[int, ...], recommendation_list: Recom
 
 
 def _link() -> str:
-    """Return the URL that restores the page."""
+    """Return the URL of the page, with parameters that restore the visitor's films and settings."""
     page = (st.context.url or "").partition("?")[0]
     return f"{page}?{urlencode(session.url_params())}"
 
@@ -73,7 +76,7 @@ def reach(url: str) -> Reach:
 
 
 def _show_picture(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList) -> None:
-    """Render the picture and a button that saves it."""
+    """Render the picture of the latest films and recommendations, and a button that saves it."""
     model = cache.recommender_title(recommendation_list.predictor)
     watched = tuple(dataset.catalog.films[film] for film in films)
     picks = tuple(
@@ -89,7 +92,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], recommendation_list:
 
 
 def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
-    """Return the texts in the picture. It has no link if the link only works on this computer."""
+    """Return the texts in the picture. A link that only works on this computer is left out. model: Title."""
     n_earlier = n_films - share_image.MAX_WATCHED
     return share_image.ShareTexts(
         watched_heading=_("I watched"),

@@ -1,4 +1,7 @@
-"""The panel of Watch next that searches for films by theme. With a sentence encoder, it also compares meanings."""
+"""The panel of Watch next that searches for films by theme.
+
+It finds the words of the query in titles, tags and other film data. With a sentence encoder, it also compares meanings.
+"""
 
 from typing import Any
 
@@ -25,7 +28,7 @@ MISSING_TEXTS = {
 
 
 def _version(name: str) -> str:
-    """Return the cache version: it changes with the data set, the sentence encoder, and the vectors of the films."""
+    """Return the version of a theme index. It changes with the data set, and if the encoder or the vectors appear."""
     return f"{prepared.version(name)}/{paths.encoder().exists()}/{recommenders.has_film_vectors(name)}"
 
 
@@ -37,13 +40,13 @@ def _index(name: str) -> ThemeIndex:
 
 @cache.cached_for_dataset()
 def _parser(name: str) -> ThemeParser:
-    """Return the parser of a data set. It does not need the sentence encoder."""
+    """Return the parser for queries in a data set. It does not need the sentence encoder."""
     dataset = cache.dataset(name)
     return ThemeParser(dataset, themes.tag_table(dataset))
 
 
 def offer(dataset_name: str, text: str) -> bool:
-    """Render a button that opens the panel with a text if the text is a query by theme, and return whether it is."""
+    """If the text is a query by theme, render a button that opens the panel with it. Return whether it is."""
     if not _parser(dataset_name).is_theme_query(film_themes.english_theme_name(text)):
         return False
     label = _("Find by theme: “{text}”", text=format.escape_markdown(text))
@@ -125,7 +128,7 @@ def _show_match(dataset: Dataset, match: ThemeMatch, key: str, other_keys: list[
 
 
 def _explain_missing(dataset_name: str, missing: Missing) -> None:
-    """Show what the comparison of meanings lacks, and a button or command that provides it."""
+    """Show which part the comparison of meanings lacks, and a button or command that adds this part."""
     st.caption(_(MISSING_TEXTS[missing]) + " " + _("For now, the search only finds the exact words that you type."))
     if missing is Missing.ENCODER and paths.is_public():
         errors.show_command(recsys_command("prepare", dataset_name))

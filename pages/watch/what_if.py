@@ -47,7 +47,7 @@ def panel(predictor: Predictor, request: Request) -> None:
 
 
 def _changed_list(predictor: Predictor, films: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Render the controls and return the changed list. If nothing changes, show a caption and return None."""
+    """Render the controls, and return the changed list. If the list stays the same, show a caption and return None."""
     n, catalog_films = len(films), predictor.dataset.catalog.films
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         position = st.selectbox(
@@ -78,7 +78,10 @@ def _changed_list(predictor: Predictor, films: tuple[int, ...]) -> tuple[int, ..
 
 
 def _show_changes(predictor: Predictor, request: Request, changed: Request) -> None:
-    """Render the changes of the recommendations, and a button that changes the list."""
+    """Render the changes of the recommendations, and a button that changes the visitor's list.
+
+    changed: The request with the changed list.
+    """
     changes = _cached_rank_changes(predictor, request, changed)
     st.markdown(f"**{format.escape_markdown(summary(changes, cache.recommender_title(predictor)))}**")
     st.html(table(changes, predictor.dataset.catalog.films))
@@ -94,7 +97,7 @@ _cached_rank_changes = cache.cached_for_predictor()(rank_changes)
 
 
 def summary(changes: list[RankChange], model: str) -> str:
-    """Return a sentence with the number of films for each kind of change."""
+    """Return a sentence with the number of films for each `Change`. model: Title of the recommender."""
     counts = Counter(film_change.change for film_change in changes)
     if set(counts) <= {Change.STAYED}:
         return _("{model} recommends the same {k} films in the same order.", k=len(changes), model=model)
@@ -115,14 +118,15 @@ def table(changes: list[RankChange], catalog_films: list[Film]) -> str:
 
 
 def _row(film_change: RankChange, film: Film) -> str:
-    """Return a film with the change of its rank and probability.
+    """Return the HTML of a film with the change of its rank and probability.
 
-    Green marks a rise, orange a fall. A film whose rank and probability changed in opposite directions has no colour.
+    A rise is green, and a fall is orange. If rank and probability changed in opposite directions, there is no colour.
     """
     change, before, after = film_change.change, film_change.before, film_change.after
     text, css_class, percentages = _change_text(film_change), change.value, ""
     if before.probability is not None and after.probability is not None:
-        before_text = format.precise_percent(before.probability) if before.rank else "–"  # no rank: the list has it
+        # a film without a rank is excluded, usually because it is in the visitor's list
+        before_text = format.precise_percent(before.probability) if before.rank else "–"
         after_text = format.precise_percent(after.probability) if after.rank else "–"
         percentages = _("{before} → {after}", before=before_text, after=after_text)
         is_likelier, is_less_likely = after.probability > before.probability, after.probability < before.probability

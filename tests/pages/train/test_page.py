@@ -310,7 +310,7 @@ def test_a_public_server_has_no_such_page_and_no_way_to_it(visit, monkeypatch):
     assert errors.hide_paths(recsys_command("train", "sasrec-bce", "--dataset", DATA)) in said(app)
     assert "train-sasrec-bce" not in keys(app)
     with pytest.raises(ValueError, match="Could not find a navigation page"):
-        app.switch_page("5_train.py")
+        app.switch_page("6_train.py")
 
 
 def test_the_help_of_a_setting_is_in_the_visitors_language(visit, monkeypatch):

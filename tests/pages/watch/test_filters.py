@@ -162,8 +162,8 @@ def by_popularity(monkeypatch):
             "Stop using the list",
             10,
         ),
-        ({"from": "1-2", "years": "1800-1801"}, None, "Reset filters", 10),
-        ({"from": "1-2", "years": "1800-1801", "kind": "gems"}, None, "Reset filters", 10),
+        ({"from": "1-2", "years": "1800-1801"}, None, "Reset all filters", 10),
+        ({"from": "1-2", "years": "1800-1801", "kind": "gems"}, None, "Reset all filters", 10),
     ],
 )
 def test_the_offered_button_brings_films(visit, by_popularity, query, causes, label, n_films):

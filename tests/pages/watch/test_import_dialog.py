@@ -1,4 +1,5 @@
 import json
+import re
 from datetime import datetime
 
 import pandas as pd
@@ -192,6 +193,16 @@ def test_what_is_unsure_is_reviewed_and_nothing_is_dropped_in_silence(dialog):
     alien.set_value(world.TITLES.index("Alien (1979)")).run()
     assert app.dataframe[0].value["in your files"].tolist() == ["Nowhere (1950)"]
     assert labels(use(app)) == ["Reservoir Dogs (1992)", "Alien (1979)", "Fargo (1996)"]
+
+
+def test_the_methods_add_up_to_the_number_of_films(dialog):
+    app = dialog(("l.csv", "Title,Year\nReservoir Dogz,1992\nAlien,1977\nFargo,1996\n"))
+    _dogs, alien = [menu for menu in app.selectbox if menu.key.startswith("check-")]
+    for n_films in (2, 3):  # before and after the choice of a film
+        (summary,) = [each.value for each in app.markdown if "of your films" in each.value]
+        assert f"**{n_films}** of your films" in summary
+        assert sum(map(int, re.findall(r"\d+", summary.rpartition(":")[2]))) == n_films
+        alien.set_value(world.TITLES.index("Alien (1979)")).run()
 
 
 def test_two_files_of_one_name_are_reviewed_line_by_line(dialog):

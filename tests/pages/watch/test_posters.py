@@ -18,7 +18,7 @@ def poster_page():
     from pages.ui import cache
     from pages.watch import posters
 
-    posters.settings()
+    posters.popover()
     st.json(posters.tmdb_urls(cache.dataset("ml-latest-sample").catalog, [0, 1]))
 
 

@@ -1,6 +1,6 @@
-"""The section Fill a blank: masks anywhere among the visitor's films, and the films predicted for them.
+"""The section Masked films: masks anywhere in the visitor's list, and the films that are predicted for them.
 
-A *blank* is a masked film, or a mask that is added between films.
+A mask replaces a film, or it is added between films. `cloze.Blank` is a mask with its predictions.
 """
 
 from typing import Any
@@ -18,14 +18,17 @@ from recsys.serving.insight import attention, cloze
 from recsys.serving.insight.cloze import Blank
 from recsys.serving.predictor import Predictor
 
-MAX_MASKS = 3  # limit for masked films, and for masks added between films
+MAX_MASKS = 3  # masked films at most, and added masks at most
 N_PICKS = 8  # predicted films for each mask
-MAX_WHOLE_SEQUENCE = 14  # a longer sequence is abbreviated
-N_CONTEXT_FILMS = 3  # on each side of a mask in an abbreviated sequence
+MAX_WHOLE_SEQUENCE = 14  # of a longer sequence, only the surroundings of the masks are shown
+N_CONTEXT_FILMS = 3  # films on each side of a mask in a longer sequence
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Show the menus of masks, the sequence with its masks, and the predicted films for each mask."""
+    """Show the menus of masks, the sequence with its masks, and the predicted films for each mask.
+
+    films: Items of the visitor's list.
+    """
     text = _(
         "Put `[mask]` anywhere in your list. The model predicts the film from the films **before and after** it. "
         "This works for BERT4Rec and item2vec (CBOW), which are trained with masked films. SASRec and the other "
@@ -36,10 +39,10 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     predictor = recommenders.predictor(name, dataset)
     if predictor is None:
         return
-    full_length = len(films) + MAX_MASKS  # with as many added masks as possible
+    full_length = len(films) + MAX_MASKS
     max_length = predictor.model.max_length or full_length
-    start = max(0, full_length - max_length)  # with all added masks, the model does not read earlier films
-    masked, added, exclude_listed = choose_masks(dataset, films, start)
+    start = max(0, full_length - max_length)  # with MAX_MASKS added masks, the model does not read earlier films
+    masked_positions, added_positions, exclude_listed = choose_masks(dataset, films, start)
     if start:
         text = ngettext(
             "The model reads up to {n} position, so you can only mask your latest film.",
@@ -47,10 +50,10 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             max_length,
         )
         st.caption(text)
-    if not (masked or added):
+    if not (masked_positions or added_positions):
         st.info(_("Mask a film or add a mask between films."))
         return
-    sequence, answers = cloze.insert_blanks(films, masked, added)
+    sequence, answers = cloze.insert_blanks(films, masked_positions, added_positions)
     show_sequence(dataset, sequence)
     if len(films) < 3:
         text = ngettext(
@@ -62,28 +65,30 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     blanks = cloze.fill_blanks(predictor, sequence, N_PICKS, answers, exclude_listed)
     with st.grid("auto", min_column_width=360, gap="large"):
         for blank in blanks:
-            answer = answers.get(blank.position)
+            masked_item = answers.get(blank.position)
             with st.container(gap="small"):
-                show_blank(dataset, sequence, blank, answer)
-            if answer is not None and cloze.has_films_on_both_sides(sequence, blank.position):
+                show_blank(dataset, sequence, blank, masked_item)
+            if masked_item is not None and cloze.has_films_on_both_sides(sequence, blank.position):
                 with st.container(gap="small"):
-                    show_sides(predictor, sequence, blank.position, answer)
+                    show_sides(predictor, sequence, blank.position, masked_item)
     records = [{"position": blank.position + 1, **as_record(pick)} for blank in blanks for pick in blank.picks]
     charts.download_buttons(pd.DataFrame(records), f"blanks-{dataset.name}", _("Masked films"))
 
 
 def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[list[int], list[int], bool]:
-    """Show the menus of masked films and of places for added masks. Positions before `start` cannot be masked.
+    """Show the menus of masked films and of places for added masks, and the toggle that excludes the visitor's films.
+
+    Positions before `start` cannot have a mask.
 
     Returns:
-        The positions of masked films, the positions before which masks are added, and whether the visitor's films are
-        excluded from the predictions.
+        The positions of the masked films, the positions before which masks are added, and whether the visitor's films
+        are excluded from the predictions.
     """
     labels = [dataset.catalog.films[item].label for item in films]
-    list_id = hash((dataset.name, films))  # part of the widget keys, because positions belong to one list
+    list_id = hash((dataset.name, films))  # in the widget keys, because chosen positions are only valid for this list
     options: dict[str, Any] = {"select_all": False, "max_selections": MAX_MASKS, "width": 360, "wrap": True}
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        masked = st.multiselect(
+        masked_positions = st.multiselect(
             _("Mask films"),
             list(range(start, len(films))),
             default=[(start + len(films)) // 2],  # with three or more films, there are films on both sides of it
@@ -92,7 +97,7 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
             key=f"hidden-{list_id}",
             **options,
         )
-        added = st.multiselect(
+        added_positions = st.multiselect(
             _("Add a mask between films"),
             list(range(start, len(films) + 1)),
             format_func=lambda position: place_label(labels[:position], labels[position:]),
@@ -103,11 +108,11 @@ def choose_masks(dataset: Dataset, films: tuple[int, ...], start: int) -> tuple[
         exclude_listed = st.toggle(
             _("Exclude films in your list"), value=True, key="hide_listed", persist_state="session"
         )
-    return masked, added, exclude_listed
+    return masked_positions, added_positions, exclude_listed
 
 
 def place_label(before: list[str], after: list[str]) -> str:
-    """Return the name of a place between films. before, after: Titles of all films on each side."""
+    """Return the name of a place in the list, "" if the list is empty. before, after: Titles of films on each side."""
     if before and after:
         return _("Between {before} and {after}", before=before[-1], after=after[0])
     if before:
@@ -116,7 +121,7 @@ def place_label(before: list[str], after: list[str]) -> str:
 
 
 def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
-    """Show the sequence with its masks. Of a long sequence, only films near masks are shown."""
+    """Show the sequence of items, None for a mask. Of a long sequence, only films near masks are shown."""
     masks = [position for position, item in enumerate(sequence) if item is None]
     chips = []
     for position, item in enumerate(sequence):
@@ -127,17 +132,17 @@ def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
     st.html(film_cards.sequence_chips(chips))
 
 
-def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, answer: int | None) -> None:
-    """Show a mask with its predicted films. answer: The masked film, None for an added mask."""
+def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, masked_item: int | None) -> None:
+    """Show a mask with its predicted films. masked_item: None for an added mask."""
     films, position = dataset.catalog.films, blank.position
     before = [films[item].label for item in sequence[:position] if item is not None]
     after = [films[item].label for item in sequence[position + 1 :] if item is not None]
     st.header(_("Mask at position {n}", n=position + 1))
     st.caption(escape_markdown(place_label(before, after)))
-    if answer is not None:
-        st.markdown(answer_text(f"**{escape_markdown(films[answer].label)}**", blank))
-    best = blank.picks[0].probability if blank.picks else None  # probability of a full bar
-    common.film_rows(film_cards.row(pick.rank, pick.film, pick.probability, best) for pick in blank.picks)
+    if masked_item is not None:
+        st.markdown(answer_text(f"**{escape_markdown(films[masked_item].label)}**", blank))
+    max_probability = blank.picks[0].probability if blank.picks else None
+    common.film_rows(film_cards.row(pick.rank, pick.film, pick.probability, max_probability) for pick in blank.picks)
 
 
 def answer_text(film: str, blank: Blank) -> str:
@@ -153,17 +158,17 @@ def answer_text(film: str, blank: Blank) -> str:
     return _("You watched {film} here: rank {rank:,}, {probability}.", film=film, rank=rank, probability=share)
 
 
-def show_sides(predictor: Predictor, sequence: list[int | None], position: int, answer: int) -> None:
-    """Show the rank of the masked film from the films before it, from the films after it, and from both."""
-    sides = cloze.rank_by_side(predictor, sequence, position, answer)
+def show_sides(predictor: Predictor, sequence: list[int | None], position: int, masked_item: int) -> None:
+    """Show the rank of a masked film if it is predicted from the films before it, the films after it, or both."""
+    sides = cloze.rank_by_side(predictor, sequence, position, masked_item)
     rows = []
-    # A side is None if the model does not read the mask, or if the masked film is also elsewhere in the list.
-    for context, side in ((_("Films before"), sides.before), (_("Films after"), sides.after), (_("Both"), sides.both)):
-        rank = count(side.rank) if side and side.rank else _("not in the list")
-        probability = percent(side.probability) if side and side.probability is not None else ""
+    contexts = ((_("Films before"), sides.before), (_("Films after"), sides.after), (_("Both"), sides.both))
+    for context, result in contexts:  # no result: the model does not read the mask, or the film is twice in the list
+        rank = count(result.rank) if result and result.rank else _("not in the list")
+        probability = percent(result.probability) if result and result.probability is not None else ""
         rows.append({_("Context"): context, _("Rank"): rank, _("Probability"): probability})
     table = pd.DataFrame(rows).set_index(_("Context"))
-    film = predictor.dataset.catalog.films[answer].label
+    film = predictor.dataset.catalog.films[masked_item].label
     text = _(
         "Which side helps more? The rank of {film} when it is predicted from only a part of your list:",
         film=escape_markdown(film),
