@@ -27,7 +27,7 @@ from recsys.data.split import UNTIED
 from recsys.errors import RecsysError, exit_on_error
 from recsys.evaluation import results
 from recsys.evaluation.protocols import UNTIED_FULL
-from recsys.evaluation.report import short
+from recsys.evaluation.report import format_metric
 from recsys.evaluation.significance import intervals
 from recsys.models import registry
 from recsys.ranking.metrics import summary
@@ -171,7 +171,7 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
 def _comparison(model: str, our_row: dict[str, Any], peer_row: dict[str, Any]) -> str:
     """Compare our row with the best row of the peers, in two sentences of the study."""
     library = TITLES[peer_row["system"].split(" ")[0]]
-    our_ndcg, peer_ndcg = (short(row["test"]["ndcg@10"]) for row in (our_row, peer_row))
+    our_ndcg, peer_ndcg = (format_metric(row["test"]["ndcg@10"]) for row in (our_row, peer_row))
     our_minutes, peer_minutes = (f"{row['train_seconds'] / 60:.0f}" for row in (our_row, peer_row))
     return (
         f"{TITLES[model]} reaches {our_ndcg} in NextReel after {our_minutes} minutes of training. "

@@ -17,10 +17,10 @@ CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
 X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}  # column → option of the menu
 X_TITLES = {"epoch": N_("Epoch"), "seconds": N_("Seconds of training")}
 WITHOUT_TIME = {  # field of `tables.Costs` with recommenders → text
-    "fitted": N_("Without recorded preparation time: {models}."),
-    "combined": N_("Mixtures of other recommenders: {models}."),
-    "unknown": N_("Without recorded training time: {models}."),
-    "other_hardware": N_("Trained on other hardware: {models}."),
+    "fitted_titles": N_("Without recorded preparation time: {models}."),
+    "mixture_titles": N_("Mixtures of other recommenders: {models}."),
+    "untimed_titles": N_("Without recorded training time: {models}."),
+    "other_hardware_titles": N_("Trained on other hardware: {models}."),
 }
 
 

@@ -101,7 +101,7 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
     """
     from recsys.data import datasets
     from recsys.evaluation.file_order import measure, write
-    from recsys.evaluation.report import markdown, short
+    from recsys.evaluation.report import format_metric, markdown
     from recsys.progress import Terminal
 
     with Terminal("ties") as report:
@@ -120,11 +120,11 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
         sizes = ", ".join(f"{size} from user {user}" for size, user in result["tables"].items())
         lines.append(f"buckets of the hash table: {sizes}")
     for row in result["rules"]:  # simple recommenders, alone and with the scores of `file_order.OrderRule`
-        alone, combined = short(row["alone"]), short(row["with the order"])
+        alone, combined = format_metric(row["alone"]), format_metric(row["with the order"])
         lines.append(f"NDCG@10 of {row['title']}, {row['protocol']}: {alone}, combined with the order {combined}")
     if result["recommenders"]:
         rows = [
-            [row["variant"], *(short(row[column]) if column in row else "" for column in TIE_COLUMNS)]
+            [row["variant"], *(format_metric(row[column]) if column in row else "" for column in TIE_COLUMNS)]
             for row in result["recommenders"]
         ]
         lines += ["", markdown(["recommender", *TIE_COLUMNS], rows), ""]
@@ -171,7 +171,7 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
 def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
     """Return rows with each published result and our result after it, and the commands that measure missing results."""
     from recsys.evaluation import published_figures, report, results
-    from recsys.evaluation.report import short
+    from recsys.evaluation.report import format_metric
 
     rows, commands = [], []
     for dataset in datasets:
@@ -179,12 +179,12 @@ def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
         for _, row in published[published["code"].str.rstrip("*") == PAPER_CODE].iterrows():
             variant = row["variant"]
             source = "thesis and paper" if variant == THESIS_MODEL else "paper"
-            rows.append([dataset, row["title"], source, *map(short, row[THESIS_METRICS])])
+            rows.append([dataset, row["title"], source, *map(format_metric, row[THESIS_METRICS])])
             try:
                 result = results.load(dataset, THESIS_PROTOCOL, variant)
                 n_seeds = len(result["seeds"])
                 source = f"here, {n_seeds} seed{'s' if n_seeds > 1 else ''}"
-                values = [short(result["mean"][metric]) for metric in THESIS_METRICS]
+                values = [format_metric(result["mean"][metric]) for metric in THESIS_METRICS]
             except results.ResultError:
                 source, values = "here", ["not measured yet"] + [""] * (len(THESIS_METRICS) - 1)
                 commands += report.first_result_commands(variant, dataset, THESIS_PROTOCOL)

@@ -1,7 +1,7 @@
 """Rank the held-out items with a trained model and write the result document.
 
-Shapes: S seeds, B queries. With `Protocol.n_given`, ranks have the shape (S, users, ORDERS_PER_USER, MAX_RELEVANT)
-instead of (S, B).
+Shapes: S seeds, B queries. Ranks (S, B) have the shape (S, users, ORDERS_PER_USER, MAX_RELEVANT) if the protocol sets
+`n_given`.
 """
 
 import json
@@ -33,7 +33,7 @@ class EvaluationError(RecsysError):
 
 @dataclass(frozen=True)
 class SeedEvaluation:
-    """The model of a seed, with the ranks of the held-out items and the lists of recommended items."""
+    """The model of a training seed, its split, and the ranks of the held-out items."""
 
     seed: int
     model: Model
@@ -54,13 +54,13 @@ def evaluate(
 ) -> dict[str, Any]:
     """Evaluate a recommender with one or more seeds, write the result document and return it.
 
-    Without `seeds`, all seeds trained on this machine are evaluated, or the shipped seed if there are none. Models
-    that need no training use seed 0. Part "test" writes the document to the home folder and, if `ship`, to assets/.
-    Part "valid" is for the comparison of settings and writes nothing. With `add`, the stored result keeps its other
-    seeds.
+    Without `seeds`, all seeds trained on this machine are evaluated. If there are none, the seed of the checkpoint in
+    assets/ is evaluated. Models that need no training use seed 0. Part "test" writes the document to the home folder
+    and, if `ship`, to assets/. Part "valid" is for the comparison of settings and writes nothing. With `add`, the
+    stored result keeps its other seeds.
 
     Raises:
-        EvaluationError: The result would be misleading, such as validation metrics of a model fitted on these items.
+        EvaluationError: The result would be misleading, such as validation metrics of a model that was fitted on them.
         ResultError: `add` is set, but there is no stored result.
         RecsysError: The recommender, the protocol, the data set or a checkpoint cannot be used.
     """
@@ -115,7 +115,7 @@ def _identifying_fields(
     if any(config != configs[0] for config in configs):
         text = "the seeds of {variant_name} were trained with different settings; choose seeds with --seeds"
         raise EvaluationError(text, variant_name=recommender.name)
-    added_datasets = {model.added_dataset for model in models}  # "": trained on `dataset` alone
+    added_datasets = {model.added_dataset for model in models}  # "" for a model trained on `dataset` alone
     if len(added_datasets) > 1:
         raise EvaluationError("some of the seeds were also trained on another data set; choose seeds with --seeds")
     uses_credits = any(model.uses_credits for model in models)
@@ -152,8 +152,8 @@ def _accuracy_fields(seeds: Sequence[int], ranks: np.ndarray) -> dict[str, Any]:
 def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the fields that are computed from the recommended lists: `seeds`, `beyond` and `calibration`.
 
-    `seeds` contains the `seed_rows` with "beyond". {} is returned without lists, as in sampled protocols, and if all
-    lists are empty, because every user has watched all items.
+    `seeds` is a copy of `seed_rows`, in which each row also has "beyond". Returns {} if there are no lists, as in
+    sampled protocols. Also returns {} if all lists are empty, because every user has watched all items.
     """
     all_ranks = [evaluation.held_out_ranks for evaluation in evaluations]
     lists = [ranks.lists for ranks in all_ranks if ranks.lists is not None]
@@ -175,7 +175,7 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
 def _mean_list_metrics(seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return {"beyond": means over seeds}, or {} if the seeds have no list metrics.
 
-    A metric that a seed lacks is left out. Seeds that an older version measured lack its newer metrics.
+    A metric is left out if a seed lacks it. Seeds measured by an older version of the program lack newer metrics.
     """
     rows = [seed_row["beyond"] for seed_row in seed_rows if "beyond" in seed_row]
     if not rows:
@@ -187,10 +187,10 @@ def _mean_list_metrics(seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
 def _run_fields(
     evaluations: Sequence[SeedEvaluation], variant_name: str, dataset: Dataset, protocol: Protocol, seconds: float
 ) -> dict[str, Any]:
-    """Return the field `run`, which may differ when the evaluation is repeated.
+    """Return the content of the field `run`, which may differ when the evaluation is repeated.
 
     `seconds` is the duration of the evaluation. It includes loading the models, and fitting them if they have no
-    checkpoint. "trained" has the training time of each seed for which it is stored.
+    checkpoint. "trained" is a list with the training time of each seed, if it is stored.
     """
     trained = []
     for evaluation in evaluations:
@@ -211,9 +211,9 @@ def _run_fields(
 def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
     """Return the document and ranks (S, B) of the new and the stored seeds together, sorted by seed.
 
-    A new seed replaces a stored seed with the same number. `calibration` and `stars` cannot be combined, so they are of
-    the new seeds alone. `run` contains the stored run as "earlier". Raises ResultError without a valid stored result,
-    and EvaluationError if it has other data or settings.
+    A new seed replaces a stored seed with the same number. `calibration` and `stars` come from the new seeds alone,
+    because they cannot be combined. `run` contains the stored run as "earlier". Raises ResultError without a valid
+    stored result, and EvaluationError if the stored result has other data or settings.
     """
     dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
     stored = results.load(dataset, protocol, variant)

@@ -15,7 +15,8 @@ from recsys.evaluation.significance import bootstrap
 from recsys.models.base import Model
 from recsys.models.histories import rating_matrix
 
-MEAN = "mean"  # names of the baselines in result files
+# names of the baselines in result files
+MEAN = "mean"
 FILM_AND_PERSON = "film and person"
 BATCH_SIZE = 256  # queries whose predicted ratings (B, I) are in memory together
 
@@ -23,8 +24,8 @@ BATCH_SIZE = 256  # queries whose predicted ratings (B, I) are in memory togethe
 def summary(runs: Sequence[tuple[Model, Split, HeldOut]], dataset: Dataset) -> dict[str, Any]:
     """Return {rmse, mae, interval: {rmse: [low, high], mae: …}, baselines: {MEAN: {rmse, …}, FILM_AND_PERSON: …}}.
 
-    `runs` has a model, split and held-out part per seed. Errors are in stars, averaged over seeds. The 95 % intervals
-    are over users. Predictions are limited to the range of the training ratings.
+    `runs` has the model, the split and the held-out part of each seed. Errors are in stars, averaged over seeds. The
+    95 % intervals are over users. Predictions are limited to the range of the training ratings.
     """
     errors = np.mean([_errors(model, split.train, held_out, dataset) for model, split, held_out in runs], 0)
     model_summary, mean, film_and_person = _summaries(errors)
@@ -37,7 +38,7 @@ def _errors(model: Model, train: Dataset, held_out: HeldOut, dataset: Dataset) -
     assert queries.users is not None, "held-out queries have users"
     history_ratings, target_ratings = [], np.empty(len(targets))
     for row, (user, history) in enumerate(zip(queries.users, queries.histories, strict=True)):
-        ratings: dict[int, list[float]] = {}  # item → ratings, the newest first; `pop` removes the oldest
+        ratings: dict[int, list[float]] = {}  # item → ratings by the user, newest first; `pop` returns the oldest
         for event in range(dataset.offsets[user + 1] - 1, dataset.offsets[user] - 1, -1):
             ratings.setdefault(int(dataset.interactions.item[event]), []).append(dataset.interactions.rating[event])
         history_ratings.append(np.array([ratings[item].pop() for item in history.tolist()], np.float32))

@@ -69,13 +69,13 @@ _RESULT = TypeAdapter(Result)
 
 def write(document: dict[str, Any], all_ranks: np.ndarray) -> None:
     """Write a result and its ranks (S, B) to the home folder. After a ResultError the old result is intact."""
-    home_board, _ = _migrate_and_get_boards(document["dataset"], document["protocol"]["name"])
+    home_board, _ = _boards(document["dataset"], document["protocol"]["name"])
     _update(home_board, document["variant"], document, all_ranks)
 
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:
     """Copy a result from the home folder into assets/, and return the board."""
-    home_board, shipped_board = _migrate_and_get_boards(dataset, protocol)
+    home_board, shipped_board = _boards(dataset, protocol)
     variant_ranks = boards.read_ranks(home_board, [variant])[variant]
     _update(shipped_board, variant, _read(home_board)[variant], variant_ranks)
     return shipped_board
@@ -92,9 +92,10 @@ def check(board: Path) -> None:
 
 
 def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = errors.warn) -> dict[str, Any]:
-    """Return a `Result`. If the result in the home folder is not valid, `warn` is called and the shipped one is used.
+    """Return the `Result` of a recommender.
 
-    Raises ResultError if there is no valid result for the data set on this machine.
+    If the result in the home folder is not valid, `warn` is called and the shipped result is returned. Raises
+    ResultError if there is no valid result for the data set on this machine.
     """
     _, document = _find(dataset, protocol, variant, warn)
     return document
@@ -111,14 +112,14 @@ def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
 
 def is_in_home(dataset: str, protocol: str, variant: str) -> bool:
     """Return whether a result is in the home folder. Raises ResultError if the board is damaged."""
-    home_board, _ = _migrate_and_get_boards(dataset, protocol)
+    home_board, _ = _boards(dataset, protocol)
     return variant in _read(home_board)
 
 
 def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
-    """Return the ranks of all seeds, (S, B), or of seed 0 alone if each seed has another split.
+    """Return the ranks of all seeds, (S, B). If each seed has another split, return those of seed 0 alone, (1, B).
 
-    Raises ResultError as `load`, and if seed 0 is missing.
+    Raises ResultError as `load`, and if seed 0 is needed and missing.
     """
     all_ranks = ranks(dataset, protocol, variant)
     if not protocols.get_current_or_former(protocol).splitting.is_seeded:
@@ -141,14 +142,14 @@ def available() -> list[tuple[str, str]]:
 
 def version(dataset: str, protocol: str) -> str:
     """Return a text that changes when the data set or one of its results under the protocol changes."""
-    return f"{prepared.fingerprint(dataset)}/{storage.version(*_migrate_and_get_boards(dataset, protocol))}"
+    return f"{prepared.fingerprint(dataset)}/{storage.version(*_boards(dataset, protocol))}"
 
 
 def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> list[dict[str, Any]]:
     """Return the results on the same users, best NDCG@10 first, of recommenders with `registry.is_listed`.
 
-    `warn` is called with an error for each damaged board, and for each result of other data, other users or another
-    version.
+    `warn` is called with an error for each damaged board and for each result that is left out. Such a result has other
+    data or users than most results, or was written by another version of the program.
     """
     documents_by_board, failures = _read_boards(dataset, protocol)
     for failure in failures:
@@ -199,9 +200,8 @@ def training_log(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OU
 def population_key(document: dict[str, Any]) -> str:
     """Return a text that identifies the evaluated users: data fingerprint, number of users, rules of the protocol.
 
-    The wording of rules may change between versions, so rules that are texts are left out. Older versions had another
-    rule for repeated targets, and no rule for other rating scales. So the existence of the rules REPEATS and
-    OTHER_SCALE_RULE counts.
+    The wording of rules may change between versions of the program, so rules that are texts are left out. Only the
+    presence of two of them counts: REPEATS and OTHER_SCALE_RULE. Older versions evaluated other users without them.
     """
     rules = document["protocol"]
     settings = {name: rule for name, rule in rules.items() if not isinstance(rule, str)}
@@ -212,10 +212,10 @@ def population_key(document: dict[str, Any]) -> str:
     return json.dumps([document["fingerprint"], document["users"], settings], sort_keys=True)
 
 
-def _migrate_and_get_boards(dataset: str, protocol: str) -> tuple[Path, Path]:
-    """Move results of an older version of the program, if any, into the board in the home folder.
+def _boards(dataset: str, protocol: str) -> tuple[Path, Path]:
+    """Return the board in the home folder and the shipped board.
 
-    Return this board and the shipped board.
+    Results that an older version of the program has written are first moved into the board in the home folder.
     """
     home_board, shipped_board = (paths.results(root, dataset, protocol) for root in (paths.home(), paths.ASSETS))
     older_folder = home_board.with_suffix("")
@@ -251,9 +251,9 @@ def _move_into_board(folder: Path, board: Path) -> None:
 
 
 def _read_boards(dataset: str, protocol: str) -> tuple[dict[Path, dict[str, Document]], list[ResultError]]:
-    """Return the documents by board and recommender, the home folder first, and the errors of damaged boards."""
+    """Return {board: {recommender: document}}, the home folder first, and the errors of damaged boards."""
     documents_by_board, failures = {}, []
-    for board in _migrate_and_get_boards(dataset, protocol):
+    for board in _boards(dataset, protocol):
         try:
             documents_by_board[board] = _read(board)
         except ResultError as error:
@@ -274,7 +274,7 @@ def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> t
 def _choose(
     documents_by_board: Mapping[Path, Mapping[str, Document]], dataset: str, variant: str, warn: WarningCallback
 ) -> tuple[Path, Document]:
-    """Return the first valid result of a recommender for the data on this machine: its board and document.
+    """Return the board and the document of the first valid result of a recommender for the data on this machine.
 
     `warn` is called for each invalid result before it. Raises ResultError if there is no such result.
     """

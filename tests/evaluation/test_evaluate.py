@@ -67,7 +67,7 @@ def test_ranks_do_not_depend_on_the_batch_size():
     model = fakes.Counts().fit(split.train)
     for protocol in (FULL, POPULARITY_100):
         expected = rank_held_out(model, split.test, protocol, dataset).ranks
-        assert np.array_equal(rank_held_out(model, split.test, protocol, dataset, batch=7).ranks, expected)
+        assert np.array_equal(rank_held_out(model, split.test, protocol, dataset, batch_size=7).ranks, expected)
         assert len(set(expected)) > 5
 
 
@@ -83,7 +83,7 @@ def test_popularity_100_ranks_the_target_among_its_users_100_items():
 
 def test_progress_is_reported_batch_by_batch():
     events = []
-    rank_held_out(Oracle(), SPLIT.test, FULL, CYCLE, events.append, batch=150)
+    rank_held_out(Oracle(), SPLIT.test, FULL, CYCLE, events.append, batch_size=150)
     assert events == [{"stage": "rank", "done": done, "total": 200} for done in (150, 200)]
 
 

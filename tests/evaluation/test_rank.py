@@ -40,7 +40,7 @@ class Softmax(Fixed):
 
 
 def rank(model, batch=256):
-    return rank_held_out(model, HELD_OUT, FULL, WORLD, batch=batch)
+    return rank_held_out(model, HELD_OUT, FULL, WORLD, batch_size=batch)
 
 
 def test_lists_are_the_best_items_that_were_not_seen():
