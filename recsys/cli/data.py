@@ -108,13 +108,13 @@ def add(
     own_data.check_name(name)
     columns = {"user": user_col, "item": item_col, "time": time_col, "rating": rating_col}
     descriptions = tables.read(items) if items else None
-    checked = own_data.check(tables.read(interactions, sep), descriptions, columns, noun)
-    print("\n".join(map(str, checked.messages)))
+    checked_file = own_data.check(tables.read(interactions, sep), descriptions, columns, noun)
+    print("\n".join(map(str, checked_file.messages)))
     if check:
         return
-    dataset = own_data.add(name, checked, interactions.name, min_ratings, replace)
-    if dropped := own_data.describe_dropped(checked, dataset):
-        print(dropped)
+    dataset = own_data.add(name, checked_file, interactions.name, min_ratings, replace)
+    if dropped_text := own_data.describe_dropped(checked_file, dataset):
+        print(dropped_text)
     print(f"{name} is ready; train on it: {recsys_command('train', 'bert4rec', '--dataset', name)}")
 
 

@@ -1,8 +1,9 @@
 """The command `experiment`: studies, the order of ties, and a published table.
 
 `experiment thesis` reproduces table 1 of G. O. Kholodudkin, "A film recommender system based on neural networks" (Kyiv,
-2021): BERT4Rec with L = 2, h = 2, d = 64, N = 200 and ρ = 0.2 on MovieLens 1M and 20M. Results, protocol and
-network are as in table 2 of the BERT4Rec paper (arXiv:1904.06690). All recommenders of that table are printed.
+2021): BERT4Rec with L = 2, h = 2, d = 64, N = 200 and ρ = 0.2 on MovieLens 1M and 20M. This table has the results of
+table 2 of the BERT4Rec paper (arXiv:1904.06690), with the same protocol and network. All recommenders of table 2 are
+printed.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ THESIS_PROTOCOL = "popularity-100"
 THESIS_SETTINGS = ("--layers", "2", "--heads", "2", "--dim", "64", "--length", "200", "--mask-prob", "0.2")
 THESIS_METRICS = ["hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr"]
 THESIS_DATASETS = ("ml-1m", "ml-20m")
-PAPER_CODE = "P"  # of the BERT4Rec paper in the list of published figures
+PAPER_CODE = "P"  # code of the rules of the BERT4Rec paper in published.json
 
 CHOICES = "thesis: a published table; ties: how much the order of ratings within one second reveals; others: studies"
 
@@ -33,7 +34,7 @@ def choose(name: Annotated[Literal["thesis", "ties", StudyName], conf.Positional
 
 
 def experiment(arguments: Sequence[str]) -> Call:
-    """Parse the arguments of `experiment`. The decorator `command` makes `study`, `ties` and `thesis` parsers too."""
+    """Parse the arguments of `experiment` with one of the commands `study`, `ties` and `thesis`."""
     name = read(choose, "experiment", arguments[:1])
     if name == "ties":
         return ties(arguments[1:])
@@ -169,7 +170,10 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
 
 
 def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
-    """Return rows with each published result and our result after it, and the commands that measure missing results."""
+    """Return the rows of the table and the commands that measure missing results.
+
+    A row has a data set, a recommender, a source and THESIS_METRICS. Our result follows the published result.
+    """
     from recsys.evaluation import published_figures, report, results
     from recsys.evaluation.report import format_metric
 

@@ -70,14 +70,14 @@ _RESULT = TypeAdapter(Result)
 def write(document: dict[str, Any], all_ranks: np.ndarray) -> None:
     """Write a result and its ranks (S, B) to the home folder. After a ResultError the old result is intact."""
     home_board, _ = _boards(document["dataset"], document["protocol"]["name"])
-    _update(home_board, document["variant"], document, all_ranks)
+    _update_board(home_board, document["variant"], document, all_ranks)
 
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:
     """Copy a result from the home folder into assets/, and return the board."""
     home_board, shipped_board = _boards(dataset, protocol)
     variant_ranks = boards.read_ranks(home_board, [variant])[variant]
-    _update(shipped_board, variant, _read(home_board)[variant], variant_ranks)
+    _update_board(shipped_board, variant, _read_board(home_board)[variant], variant_ranks)
     return shipped_board
 
 
@@ -87,7 +87,7 @@ def check(board: Path) -> None:
         boards.check(board)
     except (OSError, storage.DamagedFileError) as error:
         raise _damage_error(error, board) from error
-    for variant, document in _read(board).items():
+    for variant, document in _read_board(board).items():
         _validate(document, board, variant)
 
 
@@ -97,13 +97,13 @@ def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = erro
     If the result in the home folder is not valid, `warn` is called and the shipped result is returned. Raises
     ResultError if there is no valid result for the data set on this machine.
     """
-    _, document = _find(dataset, protocol, variant, warn)
+    _, document = _find_result(dataset, protocol, variant, warn)
     return document
 
 
 def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     """Return the ranks of the held-out items, (S, B), users in the order of the data. Raises ResultError as `load`."""
-    board, _ = _find(dataset, protocol, variant, errors.warn)
+    board, _ = _find_result(dataset, protocol, variant, errors.warn)
     try:
         return boards.read_ranks(board, [variant])[variant].astype(np.int32)  # stored in the smallest integer type
     except (OSError, storage.DamagedFileError) as error:
@@ -113,7 +113,7 @@ def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
 def is_in_home(dataset: str, protocol: str, variant: str) -> bool:
     """Return whether a result is in the home folder. Raises ResultError if the board is damaged."""
     home_board, _ = _boards(dataset, protocol)
-    return variant in _read(home_board)
+    return variant in _read_board(home_board)
 
 
 def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
@@ -124,11 +124,11 @@ def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     all_ranks = ranks(dataset, protocol, variant)
     if not protocols.get_current_or_former(protocol).splitting.is_seeded:
         return all_ranks
-    board, document = _find(dataset, protocol, variant, errors.warn)
+    board, document = _find_result(dataset, protocol, variant, errors.warn)
     seeds = [row["seed"] for row in document["seeds"]]
     if 0 not in seeds:
         text = "{variant} has no result for seed 0, which comparisons need"
-        raise ResultError(text, _command(board, variant), variant=variant)
+        raise ResultError(text, _evaluation_command(board, variant), variant=variant)
     return all_ranks[[seeds.index(0)]]
 
 
@@ -158,7 +158,7 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
     for variant in sorted(set[str]().union(*documents_by_board.values())):
         if registry.is_listed(variant):
             try:
-                _, document = _choose(documents_by_board, dataset, variant, warn)
+                _, document = _first_valid(documents_by_board, dataset, variant, warn)
                 valid_documents.append(document)
             except ResultError as error:
                 warn(error)
@@ -245,7 +245,7 @@ def _move_into_board(folder: Path, board: Path) -> None:
             document.get("run", {}).pop("sha256", None)  # a hash of the older file
             older_documents[path.stem] = document
         if older_documents:
-            boards.update(board, older_documents, older_ranks, _command(board))
+            boards.update(board, older_documents, older_ranks, _evaluation_command(board))
         with suppress(FileNotFoundError):  # another process has moved the results
             shutil.rmtree(folder)
 
@@ -255,23 +255,23 @@ def _read_boards(dataset: str, protocol: str) -> tuple[dict[Path, dict[str, Docu
     documents_by_board, failures = {}, []
     for board in _boards(dataset, protocol):
         try:
-            documents_by_board[board] = _read(board)
+            documents_by_board[board] = _read_board(board)
         except ResultError as error:
             failures.append(error)
     return documents_by_board, failures
 
 
-def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, Document]:
+def _find_result(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, Document]:
     """Return the board and the document of the result that `load` returns. Raises as `load`."""
     documents_by_board, failures = _read_boards(dataset, protocol)
     if failures and not any(variant in documents_of_board for documents_of_board in documents_by_board.values()):
         raise failures[0]
     for failure in failures:
         warn(failure)
-    return _choose(documents_by_board, dataset, variant, warn)
+    return _first_valid(documents_by_board, dataset, variant, warn)
 
 
-def _choose(
+def _first_valid(
     documents_by_board: Mapping[Path, Mapping[str, Document]], dataset: str, variant: str, warn: WarningCallback
 ) -> tuple[Path, Document]:
     """Return the board and the document of the first valid result of a recommender for the data on this machine.
@@ -293,14 +293,14 @@ def _choose(
             return board, registry.with_current_names(deepcopy(document))  # boards are cached
     if failures:
         raise failures[0]
-    command = _command(next(iter(documents_by_board)), variant)
+    command = _evaluation_command(next(iter(documents_by_board)), variant)
     if not candidates:
         raise ResultError("{variant} has not been measured yet", command, variant=variant)
     text = "{variant} was measured on a different version of {dataset} from the one on this computer"
     raise ResultError(text, command, variant=variant, dataset=dataset)
 
 
-def _read(board: Path) -> dict[str, Document]:
+def _read_board(board: Path) -> dict[str, Document]:
     """Return the documents of a board by recommender. Raises ResultError with a command that restores the board."""
     try:
         return boards.read(board)
@@ -315,14 +315,14 @@ def _validate(document: Document, board: Path, variant: str) -> None:
     except ValidationError as error:
         missing = error.errors()[0]["loc"][0]
         text = "{variant} in {path} was written by another version: it lacks {missing}"
-        command = _command(board, variant)
+        command = _evaluation_command(board, variant)
         raise ResultError(text, command, variant=variant, path=board, missing=missing) from error
 
 
-def _update(board: Path, variant: str, document: Document, variant_ranks: np.ndarray) -> None:
+def _update_board(board: Path, variant: str, document: Document, variant_ranks: np.ndarray) -> None:
     """Replace the result of a recommender in a board. Raises ResultError."""
     with disk_errors(board, ResultError):
-        boards.update(board, {variant: document}, {variant: variant_ranks}, _command(board))
+        boards.update(board, {variant: document}, {variant: variant_ranks}, _evaluation_command(board))
 
 
 def _damage_error(error: OSError | storage.DamagedFileError, board: Path, variant: str = "all") -> ResultError:
@@ -330,9 +330,9 @@ def _damage_error(error: OSError | storage.DamagedFileError, board: Path, varian
     message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
     if board.is_relative_to(paths.ASSETS):
         return ResultError(message, restore_command(board.with_name(f"{board.stem}*")))
-    return ResultError(message, _command(board, variant))
+    return ResultError(message, _evaluation_command(board, variant))
 
 
-def _command(board: Path, variant: str = "all") -> str:
+def _evaluation_command(board: Path, variant: str = "all") -> str:
     """Return the command that repeats an evaluation. "all": all evaluations of the board."""
     return recsys_command("evaluate", variant, "--dataset", board.parent.name, "--protocol", board.stem)
