@@ -74,10 +74,8 @@ class Protocol:
         split = self.split(dataset)
         # the description also has the name of the splitting, which is not a rule
         description = {name: value for name, value in split.description.items() if name != "name"}
-        histories_and_targets = zip(split.test.queries.histories, split.test.targets, strict=True)
-        has_repeats = not self.n_candidates and any(
-            (history == target).any() for history, target in histories_and_targets
-        )
+        pairs = zip(split.test.queries.histories, split.test.targets, strict=True)
+        has_repeats = not self.n_candidates and any((history == target).any() for history, target in pairs)
         repeats_rule = {REPEATS: REPEATS_RULE} if has_repeats else {}
         is_filtered = len(dataset.catalog.infrequent) > 0 and datasets.min_ratings(dataset.name) > 1
         filter_rule = {"filter": OWN_FILTER_RULE} if is_filtered and dataset.name not in datasets.SETS else {}
