@@ -46,7 +46,7 @@ def show(view: EvaluationView) -> None:
 def training_logs(view: EvaluationView, protocol: str) -> dict[str, pd.DataFrame]:
     """Return variant → training log with a protocol's splitting, for the default recommender and those of the board."""
     variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
-    return tables.train_logs(view.dataset, variants, protocols.get_current_or_former(protocol).splitting)
+    return tables.training_logs(view.dataset, variants, protocols.get_current_or_former(protocol).splitting)
 
 
 def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:

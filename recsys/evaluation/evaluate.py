@@ -70,33 +70,33 @@ def evaluate(
     recommender = registry.get(variant_name)
     if not seeds and recommender.needs_training:
         seeds = checkpoints.seeds(variant_name, dataset.name, protocol.splitting)
-    models = {
+    model_of_seed = {
         seed: checkpoints.load_or_fit(variant_name, dataset, seed, report, protocol.splitting, reject_stale=True)
         for seed in seeds or [0]
     }
-    if part == "valid" and any(model.is_fitted_on_validation for model in models.values()):
+    if part == "valid" and any(model.is_fitted_on_validation for model in model_of_seed.values()):
         text = (
             "the weights of {variant_name} were fitted on the validation films, so its figures on them would be too "
             "high; measure it on the test films"
         )
         raise EvaluationError(text, variant_name=variant_name)
-    document = _identifying_fields(recommender, list(models.values()), dataset, protocol)
+    document = _identifying_fields(recommender, list(model_of_seed.values()), dataset, protocol)
     evaluations = []
-    for seed, model in models.items():
+    for seed, model in model_of_seed.items():
         split = protocol.split(dataset, seed)
         held_out = split.test if part == "test" else split.valid
         held_out_ranks = rank_held_out(model, held_out, protocol, dataset, report, seed)
         evaluations.append(SeedEvaluation(seed, model, split, held_out, held_out_ranks))
     ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B)
-    document |= _accuracy_fields(list(models), ranks)
+    document |= _accuracy_fields(list(model_of_seed), ranks)
     document |= _list_metric_fields(evaluations, document["seeds"])
     ratings_differ = np.ptp(dataset.interactions.rating) > 0  # in a data set without ratings, all are 1
-    if ratings_differ and protocol.is_standard_task and all(model.predicts_ratings for model in models.values()):
+    if ratings_differ and protocol.is_standard_task and all(model.predicts_ratings for model in model_of_seed.values()):
         seed_runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
-        document["stars"] = _rounded(rating_errors.summary(seed_runs, dataset))
+        document["stars"] = _round(rating_errors.summary(seed_runs, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
     if part == "test" and add:
-        document, ranks = _with_stored_seeds(document, ranks)
+        document, ranks = _merge_stored_seeds(document, ranks)
     if part == "test" and distributed.rank() == 0:
         results.write(document, ranks)
         if ship:
@@ -142,10 +142,10 @@ def _accuracy_fields(seeds: Sequence[int], ranks: np.ndarray) -> dict[str, Any]:
     std = {metric: np.std(values, ddof=1) for metric, values in values_by_metric.items()} if len(ranks) > 1 else {}
     return {
         "users": ranks.shape[1],
-        "seeds": [{"seed": seed, "metrics": _rounded(row)} for seed, row in zip(seeds, seed_metrics, strict=True)],
-        "mean": _rounded({metric: np.mean(values) for metric, values in values_by_metric.items()}),
-        "std": _rounded(std),
-        "interval": _rounded(significance.intervals(ranks)),
+        "seeds": [{"seed": seed, "metrics": _round(row)} for seed, row in zip(seeds, seed_metrics, strict=True)],
+        "mean": _round({metric: np.mean(values) for metric, values in values_by_metric.items()}),
+        "std": _round(std),
+        "interval": _round(significance.intervals(ranks)),
     }
 
 
@@ -160,7 +160,7 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
     if not any((items >= 0).any() for items in lists):
         return {}
     rows = [
-        seed_row | {"beyond": _rounded(list_metrics.beyond_accuracy(items, evaluation.split.train))}
+        seed_row | {"beyond": _round(list_metrics.beyond_accuracy(items, evaluation.split.train))}
         for seed_row, evaluation, items in zip(seed_rows, evaluations, lists, strict=True)
     ]
     document = {"seeds": rows, **_mean_list_metrics(rows)}
@@ -168,7 +168,7 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
     if probabilities:
         targets = np.concatenate([evaluation.held_out.targets for evaluation in evaluations])
         calibration = list_metrics.calibration(np.concatenate(lists), np.concatenate(probabilities), targets)
-        document["calibration"] = {"over": results.UNSEEN_ITEMS, **_rounded(calibration)}
+        document["calibration"] = {"over": results.UNSEEN_ITEMS, **_round(calibration)}
     return document
 
 
@@ -181,7 +181,7 @@ def _mean_list_metrics(seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     if not rows:
         return {}
     metrics = [metric for metric in rows[0] if all(metric in row for row in rows)]
-    return {"beyond": _rounded({metric: np.mean([row[metric] for row in rows]) for metric in metrics})}
+    return {"beyond": _round({metric: np.mean([row[metric] for row in rows]) for metric in metrics})}
 
 
 def _run_fields(
@@ -208,7 +208,7 @@ def _run_fields(
     }
 
 
-def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+def _merge_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
     """Return the document and ranks (S, B) of the new and the stored seeds together, sorted by seed.
 
     A new seed replaces a stored seed with the same number. `calibration` and `stars` come from the new seeds alone,
@@ -245,10 +245,10 @@ def _identity(document: dict[str, Any]) -> str:
     return json.dumps([results.population_key(document), fields], sort_keys=True)
 
 
-def _rounded(value: Any) -> Any:
+def _round(value: Any) -> Any:
     """Round the numbers of nested dicts and lists to six digits."""
     if isinstance(value, dict):
-        return {name: _rounded(inner) for name, inner in value.items()}
+        return {name: _round(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(inner) for inner in value]
+        return [_round(inner) for inner in value]
     return round(float(value), 6)

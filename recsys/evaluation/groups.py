@@ -15,8 +15,8 @@ from recsys.data.dataset import AGES, Dataset, Split
 from recsys.evaluation.significance import bootstrap
 from recsys.ranking.metrics import user_values
 
-HISTORY_LENGTHS = (10, 20, 50, 100, 200)  # bounds between the buckets of `history_buckets`, in items
-TOP_SHARES = (0.01, 0.1, 0.5)  # bounds between the buckets of `popularity_buckets`, as shares of the catalogue
+LENGTH_BOUNDS = (10, 20, 50, 100, 200)  # bounds between the buckets of `history_buckets`, in items
+POPULARITY_BOUNDS = (0.01, 0.1, 0.5)  # bounds between the buckets of `popularity_buckets`, as shares of the catalogue
 NO_GENRE = "(none)"  # bucket of films without a genre
 NO_YEAR = "unknown"  # bucket of films without a year
 NO_ANSWER = "not stated"  # bucket of users whose profile has no value
@@ -24,7 +24,7 @@ NO_ANSWER = "not stated"  # bucket of users whose profile has no value
 Buckets = list[tuple[str, np.ndarray]]  # in display order: the name and the mask (B,) of the queries in the bucket
 
 
-def by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric: str) -> pd.DataFrame:
+def metric_by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric: str) -> pd.DataFrame:
     """Return a metric of several recommenders by bucket. Empty buckets are left out.
 
     `ranks` has the ranks (S, B) of the test queries by recommender. Columns: bucket, users, variant, value, low, high.
@@ -54,9 +54,9 @@ def median_lengths(split: Split, grouping: str) -> dict[str, int]:
 
 def history_buckets(split: Split) -> Buckets:
     """Group the test queries by the number of items in the history."""
-    inner_names = [f"{low}–{high - 1}" for low, high in pairwise(HISTORY_LENGTHS)]
-    names = [f"under {HISTORY_LENGTHS[0]}", *inner_names, f"{HISTORY_LENGTHS[-1]} or more"]
-    return _by_bounds(names, HISTORY_LENGTHS, _history_lengths(split))
+    inner_names = [f"{low}–{high - 1}" for low, high in pairwise(LENGTH_BOUNDS)]
+    names = [f"under {LENGTH_BOUNDS[0]}", *inner_names, f"{LENGTH_BOUNDS[-1]} or more"]
+    return _by_bounds(names, LENGTH_BOUNDS, _history_lengths(split))
 
 
 def popularity_buckets(split: Split) -> Buckets:
@@ -67,10 +67,10 @@ def popularity_buckets(split: Split) -> Buckets:
     counts = split.train.counts
     position = np.empty(len(counts), np.int64)
     position[np.argsort(-counts, kind="stable")] = np.arange(len(counts))  # (I,) 0 = most watched
-    upper_bounds = [np.ceil(share * len(counts)) for share in TOP_SHARES]
-    percentages = [f"{100 * share:.0f}" for share in TOP_SHARES]
+    upper_bounds = [np.ceil(share * len(counts)) for share in POPULARITY_BOUNDS]
+    percentages = [f"{100 * share:.0f}" for share in POPULARITY_BOUNDS]
     inner_names = [f"top {low}–{high}% by popularity" for low, high in pairwise(percentages)]
-    bottom = f"bottom {100 * (1 - TOP_SHARES[-1]):.0f}% by popularity"
+    bottom = f"bottom {100 * (1 - POPULARITY_BOUNDS[-1]):.0f}% by popularity"
     names = [f"top {percentages[0]}% by popularity", *inner_names, bottom]
     return _by_bounds(names, upper_bounds, position[split.test.targets])
 

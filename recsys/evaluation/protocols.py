@@ -280,7 +280,7 @@ def _latest_films_protocol(n: int) -> Protocol:
     )
 
 
-SHORT = tuple(_latest_films_protocol(n) for n in (1, 2, 3, 5, 10))
+LATEST_FILMS = tuple(_latest_films_protocol(n) for n in (1, 2, 3, 5, 10))
 
 
 FAVOURITE_MEANING = (
@@ -340,7 +340,8 @@ FAVOURITES = tuple(_favourites_protocol(n) for n in (1, 2, 3, 5, 10))
 
 # name → protocol, in the order of menus
 PROTOCOLS = {
-    protocol.name: protocol for protocol in (FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)
+    protocol.name: protocol
+    for protocol in (FULL, UNTIED_FULL, *LATEST_FILMS, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)
 }
 
 

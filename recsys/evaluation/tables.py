@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys import errors
 from recsys.data.dataset import Dataset, HeldOut
-from recsys.data.split import LEAVE_ONE_OUT, Splitting
+from recsys.data.split import Splitting
 from recsys.evaluation import results
 from recsys.evaluation.metric_texts import CALIBRATION_ERROR, LIST_METRICS, METRIC_TEXTS
 from recsys.evaluation.report import members, needs_training
@@ -127,7 +127,7 @@ def best_of_families(leaderboard_table: pd.DataFrame, variants: Sequence[str], n
     return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
 
-def train_logs(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, pd.DataFrame]:
+def training_logs(dataset: str, variants: Sequence[str], splitting: Splitting) -> dict[str, pd.DataFrame]:
     """Return `results.training_log` by recommender. Recommenders without a log are left out."""
     logs = {variant: results.training_log(dataset, variant, splitting) for variant in variants}
     return {variant: log for variant, log in logs.items() if len(log)}
