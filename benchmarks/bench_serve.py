@@ -55,15 +55,15 @@ def measure(options: Options) -> dict[str, Any]:
 
 def lines(result: dict[str, Any]) -> list[str]:
     """Format a result of `measure` for the terminal."""
-    memory = f"{result['memory_mb']:,.0f} MB at most"
+    peak_memory = f"{result['memory_mb']:,.0f} MB at most"
     if "users" in result:
         batch = f"{result['model']}, {result['users']:,} users of {result['dataset']}, ten films each, on all cores"
-        return [f"{batch}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {memory}"]
+        return [f"{batch}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {peak_memory}"]
     size = f"{result['films']:,} films, d={result['dim']}, L={result['layers']}, h={result['heads']}"
-    size += ", with a memory" if result["memory"] else ""
+    size += ", with a memory" if result["memory"] else ""  # a CountMemory
     parts = ", ".join(f"{name} {milliseconds:.2f}" for name, milliseconds in result["parts_ms"].items())
     return [
-        f"{result['requests']} requests of {result['history']} films, one thread; {size}; {memory}",
+        f"{result['requests']} requests of {result['history']} films, one thread; {size}; {peak_memory}",
         *(f"{p:>6} {wall:8.2f} ms ({result['cpu_ms'][p]:.2f} ms of CPU)" for p, wall in result["wall_ms"].items()),
         f"  mean {sum(result['parts_ms'].values()):8.2f} ms of CPU in a second run: {parts}",
     ]
@@ -102,8 +102,8 @@ def _untrained_predictor(options: Options) -> "Predictor":
     model.module = model.build(options.films)
     model.module.eval()
     if options.memory:
-        counted = generate_dataset(users=N_COUNTED_USERS, films=options.films, mean_length=COUNTED_MEAN_LENGTH)
-        model.count_memory = CountMemory().fit(counted, None, model.network_scores, RunOptions())
+        counted_data = generate_dataset(users=N_COUNTED_USERS, films=options.films, mean_length=COUNTED_MEAN_LENGTH)
+        model.count_memory = CountMemory().fit(counted_data, None, model.network_scores, RunOptions())
     dataset = generate_dataset(users=1, films=options.films, mean_length=1)  # only its catalogue is used
     return Predictor(dataset, registry.get("bert4rec"), model)
 

@@ -77,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     with ThreadPoolExecutor(options.at_once) as pool:
         new_rows = list(pool.map(lambda name: train(name, pythons[name.split("-")[0]], task), names))
     rows = merge(earlier_rows, new_rows) + our_rows(dataset.name)
-    print("\n".join(map(line, rows)))
+    print("\n".join(map(format_row, rows)))
     write_json(options.json, {"dataset": dataset.name, "protocol": UNTIED_FULL.name, "rows": rows})
     if options.ship:
         write_study("peers", dataset.name, study(dataset.name, rows, limits), ship=True)
@@ -92,7 +92,7 @@ def make_task(dataset: Dataset, limits: Limits) -> QualityTask:
 
 
 def train(name: str, python_path: str, task: QualityTask) -> dict[str, Any]:
-    """Train "PEER-MODEL" and return its row."""
+    """Train the model of a peer, named "PEER-MODEL", and return its row."""
     peer, model = name.split("-")
     row, ranks = run(peer, python_path, task, [model])
     assert ranks is not None
@@ -100,7 +100,10 @@ def train(name: str, python_path: str, task: QualityTask) -> dict[str, Any]:
 
 
 def metrics(ranks: np.ndarray) -> dict[str, Any]:
-    """Return the mean metrics of ranks (S, B) over S seeds, and the 95 % interval of NDCG@10 over B users."""
+    """Return the fields "test", "interval" and "seeds" of a row from ranks (S, B) of S seeds and B users.
+
+    "test" has means over seeds, "interval" the 95 % interval of NDCG@10 over users, "seeds" the number of seeds.
+    """
     low, high = intervals(ranks, ("ndcg@10",))["ndcg@10"]
     by_seed = [summary(seed_ranks) for seed_ranks in ranks]
     means = {name: round(float(np.mean([seed[name] for seed in by_seed])), 6) for name in ("ndcg@10", "hr@10", "mrr")}
@@ -185,7 +188,7 @@ def title(row: dict[str, Any]) -> str:
     return f"NextReel – {registry.get(model).title}" if library == "ours" else f"{TITLES[library]} – {TITLES[model]}"
 
 
-def line(row: dict[str, Any]) -> str:
+def format_row(row: dict[str, Any]) -> str:
     """Format a row for the terminal."""
     low, high = row["interval"]
     training = f"{row['epochs']:7.1f} epochs {row['train_seconds'] / 60:6.1f} min" if "epochs" in row else " " * 25

@@ -30,15 +30,15 @@ from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError, exit_on_error
 
 HELD_OUT_SHARE = 0.05  # of the users
-TORCH = ("torch==2.13.0",)  # installed before the peers, so that they do not choose another build
+TORCH = ("torch==2.13.0",)  # installed before a peer, which would install another build
 RECBOLE_PACKAGES = (
     *("numpy<2", "pandas<2.3", "scipy", "tqdm", "colorlog==4.7.2", "colorama", "scikit-learn", "pyyaml"),
     *("tensorboard", "texttable", "psutil", "thop", "tabulate", "plotly", "setuptools<80"),
 )
 SMOKE_SHAPE = (300, 120, 30)  # users, films, mean history length
 SMOKE_SETTINGS = Settings(layers=1, dim=16, length=40, batch_size=32, threads=1, requests=5)
-SETTING_FLAGS = ("batch_size", "epochs", "threads", "requests")
-MEDIANS = ("sequences_per_second", "seconds", "fit_seconds", "memory_mb", "cloze_loss")
+SETTING_FLAGS = ("batch_size", "epochs", "threads", "requests")  # fields of `Settings` that have a flag
+MEDIAN_FIGURES = ("sequences_per_second", "seconds", "fit_seconds", "memory_mb", "cloze_loss")
 
 
 @dataclass(frozen=True)
@@ -100,7 +100,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         for system in systems:
             figures = run(system.script, pythons[system.name], task, system.flags)[0]
             runs.append({"round": turn, "system": system.name, **figures})
-            print(f"{turn + 1}. {line(system.name, figures, figures['latency_ms']['p50'])}", flush=True)
+            print(f"{turn + 1}. {format_figures(system.name, figures, figures['latency_ms']['p50'])}", flush=True)
     data = {"dataset": dataset.name, "sequences": len(task.train), "films_in_them": task.n_interactions}
     data |= {"films": task.n_items, "held_out_sequences": len(task.held_out)}
     data["films_to_guess"] = int(np.concatenate(task.masks).sum())
@@ -185,7 +185,7 @@ def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, flo
 def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the medians of each system over its runs, with the `ratios` of OURS to the system."""
     frame = pd.json_normalize(runs).rename(columns={"latency_ms.p50": "latency_ms"})
-    table = frame.groupby("system", sort=False)[[*MEDIANS, "latency_ms"]].median().round(4).to_dict("index")
+    table = frame.groupby("system", sort=False)[[*MEDIAN_FIGURES, "latency_ms"]].median().round(4).to_dict("index")
     others = set(table) - {OURS.name} if OURS.name in table else set()
     for name in others:
         speed, latency = ratios(runs, OURS.name, name)
@@ -193,7 +193,7 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return table
 
 
-def line(name: str, figures: dict[str, Any], latency_ms: float) -> str:
+def format_figures(name: str, figures: dict[str, Any], latency_ms: float) -> str:
     """Format a run or the medians of a system."""
     return (
         f"{name:<19} {figures['sequences_per_second']:8.1f} sequences/s"
@@ -204,7 +204,7 @@ def line(name: str, figures: dict[str, Any], latency_ms: float) -> str:
 
 def summary_lines(table: dict[str, dict[str, Any]], runs: list[dict[str, Any]]) -> list[str]:
     """Format the medians and the targets."""
-    lines = ["medians:", *(f"   {line(name, row, row['latency_ms'])}" for name, row in table.items())]
+    lines = ["medians:", *(f"   {format_figures(name, row, row['latency_ms'])}" for name, row in table.items())]
     for (ours, peer), target in SPEED_TARGETS.items():
         speed, latency = ratios(runs, ours, peer)
         if np.isnan(speed):

@@ -31,7 +31,8 @@ N_WARM_UP = 20  # requests before the timed requests
 RANKS = "ranks.npy"  # file with the test ranks in the folder of a quality task
 UNTRAINED_SCORE = -1e9  # of an item that occurs in no training history
 
-Score = Callable[[list[np.ndarray]], np.ndarray]  # sequences → scores: (M, I) of a speed task, (B, I) of a quality task
+# sequences → scores: (M, I) for the masked items of a speed task, (B, I) for the next items of a quality task
+Score = Callable[[list[np.ndarray]], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Limits:
     """Limits of a quality task, equal for all systems."""
 
     minutes: float = 120.0  # CPU time of training
-    validations: int = 12  # evenly spread over the training
+    validations: int = 12  # number, evenly spread over the training
     validation_users: int = 1000
     threads: int = 1
     seed: int = 0
@@ -201,7 +202,7 @@ class TimedTraining:
         self.task, self._score, self._network = task, score, network
         users = np.random.default_rng(task.limits.seed).permutation(len(task.train))[: task.limits.validation_users]
         self._validation_users = np.sort(users)
-        self.seconds, self.sequences = 0.0, 0
+        self.seconds, self.sequences = 0.0, 0  # CPU time until the last validation, and sequences trained on
         self.validations: list[dict[str, float]] = []
         self._best: Any = None
         self._start = time.process_time()
@@ -216,7 +217,7 @@ class TimedTraining:
         return len(self.validations) >= self.task.limits.validations
 
     def count_batch(self, n_sequences: int) -> None:
-        """Count a batch of training, and validate if it is due."""
+        """Count the sequences of a batch, and validate if a validation is due."""
         self.sequences += n_sequences
         seconds = self.seconds + time.process_time() - self._start
         interval = 60 * self.task.limits.minutes / self.task.limits.validations

@@ -52,8 +52,7 @@ def verify(name: Name = "") -> int:
     for finding in verification.check_dataset(name) if name else verification.check_all():
         print(f"{'damaged' if finding.problem else 'sound':<9}{finding}", flush=True)
         n_files += 1
-        if finding.problem:
-            n_damaged += 1
+        n_damaged += bool(finding.problem)
     print(f"damaged: {n_damaged:,} of {n_files:,}" if n_damaged else f"all {n_files:,} are sound")
     return 1 if n_damaged else 0
 

@@ -60,7 +60,7 @@ def evaluate(
     stored result keeps its other seeds.
 
     Raises:
-        EvaluationError: The result would be misleading, such as validation metrics of a model that was fitted on them.
+        EvaluationError: The result would be misleading, for example, because a model was fitted on validation items.
         ResultError: `add` is set, but there is no stored result.
         RecsysError: The recommender, the protocol, the data set or a checkpoint cannot be used.
     """

@@ -129,7 +129,7 @@ def descending_shares(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, fl
     return {name: float(is_descending[mask].mean()) if mask.any() else 0.0 for name, mask in pairs.masks.items()}
 
 
-def detect(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder | None:
+def detect_order(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder | None:
     """Return the order of the tied pairs, or None if no order fits or there are no tied pairs."""
     if pairs.is_tied.any():
         for order in (ascending_order(dataset), hash_order(dataset, pairs)):
@@ -160,17 +160,17 @@ class OrderRule:
         last_items = np.array([history[-1] for history in queries.histories])
         positions = self.order.positions[self.order.user_table[queries.users]]  # (B, I)
         last_positions = np.take_along_axis(positions, last_items[:, None], 1)  # (B, 1)
-        return self.log_ratio[_bins(positions - last_positions)]
+        return self.log_ratio[_bin_indexes(positions - last_positions)]
 
 
-def _bins(shifts: np.ndarray) -> np.ndarray:
-    """Return the bin, 0 to SHIFT_BINS - 1, of each shift from -1 to 1."""
+def _bin_indexes(shifts: np.ndarray) -> np.ndarray:
+    """Return the index, 0 to SHIFT_BINS - 1, of the bin of each shift from -1 to 1."""
     return np.clip(((shifts + 1) / 2 * SHIFT_BINS).astype(np.int64), 0, SHIFT_BINS - 1)
 
 
 def _bin_counts(shifts: np.ndarray) -> np.ndarray:
     """Return the number of shifts in each bin, (SHIFT_BINS,)."""
-    return np.bincount(_bins(shifts), minlength=SHIFT_BINS)
+    return np.bincount(_bin_indexes(shifts), minlength=SHIFT_BINS)
 
 
 def histogram(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, list[float]]:
@@ -203,7 +203,7 @@ def measure(
         raise DataError(text, name=dataset.name)
     all_pairs = ConsecutivePairs.from_dataset(dataset)
     pairs = ConsecutivePairs.from_dataset(dataset, without_rating)
-    order = detect(dataset, all_pairs)
+    order = detect_order(dataset, all_pairs)
     reference_order = order or hash_order(dataset, all_pairs)  # a file without an order is compared with the hash order
     return {
         "dataset": dataset.name,

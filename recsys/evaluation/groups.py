@@ -56,7 +56,7 @@ def history_buckets(split: Split) -> Buckets:
     """Group the test queries by the number of items in the history."""
     inner_names = [f"{low}–{high - 1}" for low, high in pairwise(LENGTH_BOUNDS)]
     names = [f"under {LENGTH_BOUNDS[0]}", *inner_names, f"{LENGTH_BOUNDS[-1]} or more"]
-    return _by_bounds(names, LENGTH_BOUNDS, _history_lengths(split))
+    return _divide_at_bounds(names, LENGTH_BOUNDS, _history_lengths(split))
 
 
 def popularity_buckets(split: Split) -> Buckets:
@@ -72,7 +72,7 @@ def popularity_buckets(split: Split) -> Buckets:
     inner_names = [f"top {low}–{high}% by popularity" for low, high in pairwise(percentages)]
     bottom = f"bottom {100 * (1 - POPULARITY_BOUNDS[-1]):.0f}% by popularity"
     names = [f"top {percentages[0]}% by popularity", *inner_names, bottom]
-    return _by_bounds(names, upper_bounds, position[split.test.targets])
+    return _divide_at_bounds(names, upper_bounds, position[split.test.targets])
 
 
 def genre_buckets(split: Split) -> Buckets:
@@ -115,7 +115,7 @@ def _history_lengths(split: Split) -> np.ndarray:
     return np.array([len(history) for history in split.test.queries.histories])
 
 
-def _by_bounds(names: list[str], bounds: Sequence[float], values: np.ndarray) -> Buckets:
+def _divide_at_bounds(names: list[str], bounds: Sequence[float], values: np.ndarray) -> Buckets:
     """Divide values (B,) at ascending bounds into named buckets. A value equal to a bound is in the bucket above it."""
     bucket_index = np.searchsorted(bounds, values, side="right")  # (B,)
     return [(name, bucket_index == index) for index, name in enumerate(names)]

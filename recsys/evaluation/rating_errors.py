@@ -44,13 +44,14 @@ def _errors(model: Model, train: Dataset, held_out: HeldOut, dataset: Dataset) -
         history_ratings.append(np.array([ratings[item].pop() for item in history.tolist()], np.float32))
         target_ratings[row] = ratings[int(targets[row])].pop()
     queries = replace(queries, ratings=history_ratings)
-    predicted = np.stack([_by_model(model, queries, targets), *_by_means(train, queries, targets)], 1)  # (B, V)
+    predictions = [_rate_by_model(model, queries, targets), *_rate_by_means(train, queries, targets)]  # V arrays (B,)
     train_ratings = train.interactions.rating
-    errors = np.abs(predicted.clip(train_ratings.min(), train_ratings.max()) - target_ratings[:, None])
+    predicted = np.stack(predictions, 1).clip(train_ratings.min(), train_ratings.max())  # (B, V)
+    errors = np.abs(predicted - target_ratings[:, None])
     return np.stack([errors**2, errors], 1)
 
 
-def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray:
+def _rate_by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray:
     """Return the model's predicted rating of each target, (B,)."""
     predicted = np.empty(len(targets))
     for start in range(0, len(targets), BATCH_SIZE):
@@ -60,7 +61,7 @@ def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray
     return predicted
 
 
-def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rate_by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return two predictions (B,): the mean of all training ratings, and film mean plus user offset.
 
     The offset is the mean of rating - film mean over the history. The film mean of a film without training ratings is

@@ -45,15 +45,15 @@ class Result(TypedDict):
     model: NotRequired[str]  # its class
     title: str
     family: str
-    paper: str
+    paper: str  # reference
     dataset: str
     protocol: dict[str, Any]  # its name and rules
     fingerprint: str  # `Dataset.fingerprint`: of the histories
     data_sha256: NotRequired[str]  # `Dataset.full_fingerprint`: of the histories, times and ratings
     details: NotRequired[str]  # `Details.fingerprint`, if the model uses credits; unlike "details" of a checkpoint
     also: NotRequired[str]  # another data set that the model was trained on
-    config: dict[str, Any]
-    users: int
+    config: dict[str, Any]  # settings of the recommender
+    users: int  # number of evaluated users
     seeds: list[dict[str, Any]]  # {"seed", "metrics", "beyond"}
     mean: dict[str, float]  # metric → mean over seeds
     std: dict[str, float]  # {} for one seed
@@ -74,7 +74,7 @@ def write(document: dict[str, Any], all_ranks: np.ndarray) -> None:
 
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:
-    """Copy a result from the home folder into assets/, and return the board."""
+    """Copy a result from the home folder into assets/, and return the board in assets/."""
     home_board, shipped_board = _boards(dataset, protocol)
     variant_ranks = boards.read_ranks(home_board, [variant])[variant]
     _update_board(shipped_board, variant, _read_board(home_board)[variant], variant_ranks)
@@ -117,7 +117,7 @@ def is_in_home(dataset: str, protocol: str, variant: str) -> bool:
 
 
 def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
-    """Return the ranks of all seeds, (S, B). If each seed has another split, return those of seed 0 alone, (1, B).
+    """Return the ranks of all seeds, (S, B). If each seed has another split, return the ranks of seed 0, (1, B).
 
     Raises ResultError as `load`, and if seed 0 is needed and missing.
     """
@@ -146,7 +146,7 @@ def version(dataset: str, protocol: str) -> str:
 
 
 def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> list[dict[str, Any]]:
-    """Return the results on the same users, best NDCG@10 first, of recommenders with `registry.is_listed`.
+    """Return the results of all listed recommenders on the same users, best NDCG@10 first. See `registry.is_listed`.
 
     `warn` is called with an error for each damaged board and for each result that is left out. Such a result has other
     data or users than most results, or was written by another version of the program.

@@ -139,7 +139,7 @@ def test_ours_are_read_from_results_on_the_same_drawing(home, monkeypatch):
     assert row["test"]["ndcg@10"] == pytest.approx(ndcg(hidden[0], 10), abs=1e-6)
     assert row["interval"][0] <= row["test"]["ndcg@10"] <= row["interval"][1]
     assert "epochs" not in row
-    assert f"{row['test']['ndcg@10']:.4f}" in peers_quality.line(row)
+    assert f"{row['test']['ndcg@10']:.4f}" in peers_quality.format_row(row)
 
 
 def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(home, monkeypatch):
