@@ -28,7 +28,7 @@ POPULARITY_SIGMA = 3.2  # of the log-normal popularities of films, whose median 
 MAX_POPULARITY = 3_740
 MIN_FILM_RATINGS = 5
 N_THEMES = 50
-THEME_OVERLAP = 1.5  # in themes; more than 1, so that a user returns to the previous theme now and then
+THEME_WIDTH = 1.5  # themes start 1 apart; a width above 1 makes users return to the previous theme now and then
 SAME_SECOND_PROBABILITY = 0.25  # that a rating has the time of the previous rating
 PAUSE_PROBABILITY = 0.02  # that a user pauses for days before a rating
 MEAN_GAP_SECONDS = 15  # between two ratings without a pause
@@ -47,7 +47,7 @@ in the layout of ML-20M (https://grouplens.org/datasets/movielens/20m/), to meas
 
 @dataclass(frozen=True)
 class GeneratorOptions:
-    """The sizes of the generated data, by default those of ML-20M, and the seed."""
+    """The sizes of the generated data, by default the sizes of ML-20M, and the seed."""
 
     users: int = 138_493
     films: int = 26_744
@@ -81,7 +81,7 @@ class Generator:
         self.lengths = self._lengths()
 
     def _lengths(self) -> np.ndarray:
-        """Return the number of ratings of each user (U,). The sum is exactly `options.ratings`."""
+        """Return the number of ratings of each user, (U,). The sum is exactly `options.ratings`."""
         options = self.options
         tail = self.rng.lognormal(sigma=LENGTH_SIGMA, size=options.users)
         excess = tail * (options.ratings - MIN_LENGTH * options.users) / tail.sum()
@@ -103,11 +103,11 @@ class Generator:
         length = self.lengths[user]
         films = np.argpartition(keys, length)[:length]
         first_theme = self.rng.integers(N_THEMES)
-        positions = (self.themes[films] - first_theme) % N_THEMES + THEME_OVERLAP * self.rng.random(length)
+        positions = (self.themes[films] - first_theme) % N_THEMES + THEME_WIDTH * self.rng.random(length)
         return films[np.argsort(positions)]
 
     def timestamps(self, length: int) -> np.ndarray:
-        """Return ascending seconds since 1970 of the ratings of a user (length,). Many are equal."""
+        """Return the ascending times of the ratings of a user, (length,) seconds since 1970. Many are equal."""
         random_values = self.rng.random(length)
         gaps = np.ceil(self.rng.exponential(MEAN_GAP_SECONDS, length))
         gaps[random_values < SAME_SECOND_PROBABILITY] = 0
@@ -129,7 +129,7 @@ class Generator:
             yield table.sort_values(["userId", "movieId"])
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Return the film table, empty links, and a tag for a tenth of the films."""
+        """Return the tables of the other files by name: films, empty links, and a tag for a tenth of the films."""
         years = 1950 + self.rng.integers(65, size=self.options.films)
         titles = [f"Generated Film {movie} ({year})" for movie, year in zip(self.movie_ids, years, strict=True)]
         # the two digits of 10 to 59 choose the genres of a theme
@@ -144,7 +144,7 @@ class Generator:
 
 
 def write(options: GeneratorOptions, path: Path) -> None:
-    """Write the archive and replace `path` in one step. The same options give the same bytes."""
+    """Write the archive to `path`, which is replaced in one step. The same options give the same bytes."""
     generator = Generator(options)
     part = path.with_name(f"{path.name}.part")
     with zipfile.ZipFile(part, "w") as archive:

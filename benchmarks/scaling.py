@@ -29,10 +29,12 @@ from recsys.training.options import RunOptions, TrainConfig
 
 BATCH_SIZE = 16
 NEGATIVES = 256  # of the sampled softmax
+# kind of work → column of the tables
 KINDS = {"softmax": "step, softmax", "sampled-softmax": f"step, {NEGATIVES} sampled", "request": "request"}
+# measured numbers of films in the catalogue, and in a history
 FILMS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 HISTORIES = (50, 100, 200, 500, 1_000)
-DEFAULT_FILMS, DEFAULT_HISTORY = 10_000, 200  # while the other size grows
+DEFAULT_FILMS, DEFAULT_HISTORY = 10_000, 200  # constant size while the other size grows
 UNITS = "ms of CPU time on one thread, MB on top of the data"
 LARGE_CATALOGUE = 100_000  # films; from this size, fewer steps and requests are timed, because a step takes seconds
 N_WARM_UP_REQUESTS = 3
@@ -64,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def grid(quick: bool) -> list[Point]:
-    """Return points of growing catalogues, then of growing histories."""
+    """Return the points to measure: growing catalogues, then growing histories."""
     films, histories = (FILMS[:3:2], HISTORIES[:3:2]) if quick else (FILMS, HISTORIES)
     sizes = [*((n, DEFAULT_HISTORY) for n in films), *((DEFAULT_FILMS, n) for n in histories if n != DEFAULT_HISTORY)]
     return [Point(kind, *size) for size in sizes for kind in KINDS]
