@@ -50,18 +50,18 @@ def evaluate(
     part: Literal["test", "valid"] = "test",
     ship: bool = False,
     report: ProgressCallback = no_progress,
-    add: bool = False,
+    add_to_stored: bool = False,
 ) -> dict[str, Any]:
     """Evaluate a recommender with one or more seeds, write the result document and return it.
 
     Without `seeds`, all seeds trained on this machine are evaluated. If there are none, the seed of the checkpoint in
     assets/ is evaluated. Models that need no training use seed 0. Part "test" writes the document to the home folder
-    and, if `ship`, to assets/. Part "valid" is for the comparison of settings and writes nothing. With `add`, the
-    stored result keeps its other seeds.
+    and, if `ship`, to assets/. Part "valid" is for the comparison of settings and writes nothing. With `add_to_stored`,
+    the seeds are added to the stored result.
 
     Raises:
         EvaluationError: The result would be misleading, for example, because a model was fitted on validation items.
-        ResultError: `add` is set, but there is no stored result.
+        ResultError: `add_to_stored` is set, but there is no stored result.
         RecsysError: The recommender, the protocol, the data set or a checkpoint cannot be used.
     """
     start = time.perf_counter()
@@ -95,7 +95,7 @@ def evaluate(
         seed_runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
         document["stars"] = _round(rating_errors.summary(seed_runs, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
-    if part == "test" and add:
+    if part == "test" and add_to_stored:
         document, ranks = _merge_stored_seeds(document, ranks)
     if part == "test" and distributed.rank() == 0:
         results.write(document, ranks)
