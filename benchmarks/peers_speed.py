@@ -186,8 +186,7 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the medians of each system over its runs, with the `ratios` of OURS to the system."""
     frame = pd.json_normalize(runs).rename(columns={"latency_ms.p50": "latency_ms"})
     table = frame.groupby("system", sort=False)[[*MEDIAN_FIGURES, "latency_ms"]].median().round(4).to_dict("index")
-    others = set(table) - {OURS.name} if OURS.name in table else set()
-    for name in others:
+    for name in set(table) - {OURS.name} if OURS.name in table else ():
         speed, latency = ratios(runs, OURS.name, name)
         table[name] |= {"times_the_speed": round(speed, 4), "times_the_latency": round(latency, 4)}
     return table

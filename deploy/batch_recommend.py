@@ -54,11 +54,11 @@ def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
     """Store the parameters in the folder. Raises RecsysError if it has parts with other parameters."""
     path = folder / PARAMETERS
     if path.exists():
-        stored = json.loads(path.read_text("utf-8"))
+        old_parameters = json.loads(path.read_text("utf-8"))
     else:  # older versions of this script stored no parameters, so the parameters of their parts are unknown
-        stored = {} if any(folder.glob("people-*.parquet")) else parameters
-    if different := [name for name, value in parameters.items() if stored.get(name) != value]:
-        names = ", ".join(f"{name} {stored.get(name, 'unknown')}, not {parameters[name]}" for name in different)
+        old_parameters = {} if any(folder.glob("people-*.parquet")) else parameters
+    if different := [name for name, value in parameters.items() if old_parameters.get(name) != value]:
+        names = ", ".join(f"{name} {old_parameters.get(name, 'unknown')}, not {parameters[name]}" for name in different)
         raise RecsysError(f"{folder} has lists with other parameters ({names}); choose another --out")
     replace_file(path, json.dumps(parameters, indent=1).encode())
 

@@ -97,9 +97,9 @@ def add(
         rating_col: Column of the rating. Without one, there are no ratings.
         sep: Column separator, such as ';' or tab. Detected by default.
         min_ratings: Leave out items with fewer events.
-        noun: What the app calls an item.
+        noun: The word for an item in the app.
         replace: Replace the data set of this name.
-        check: Print what the file contains and add nothing.
+        check: Print a summary of the file and add nothing.
     """
     from recsys.data import own_data, tables
     from recsys.errors import recsys_command
@@ -134,7 +134,9 @@ data = group(
 
 @command("prepare")
 def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) -> int:
-    """Download and fit in advance what visitors of a public server (NEXTREEL_PUBLIC) cannot start themselves.
+    """Make a public server (NEXTREEL_PUBLIC) ready: download the sentence encoder and fit recommenders in advance.
+
+    Visitors of a public server cannot start this work.
 
     Args:
         datasets: Data sets on this computer.

@@ -113,7 +113,7 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
     lines = [
         f"order of ratings within one second: {result['order'] or 'neither film ids nor a hash table'}",
         f"given in the same second as the rating before: {result['share']:.1%} of all ratings, "
-        f"{result['targets']:.1%} of those of held-out films",
+        f"{result['targets']:.1%} of the ratings of held-out films",
         f"consecutive films in descending order: {descending['same second']:.2%} of {pairs['same second']:,} pairs of "
         f"one second, {descending['alone']:.2%} of {pairs['alone']:,} pairs of films that are alone in their second",
     ]

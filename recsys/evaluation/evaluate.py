@@ -192,11 +192,11 @@ def _run_fields(
     `seconds` is the duration of the evaluation. It includes loading the models, and fitting them if they have no
     checkpoint. "trained" is a list with the training time of each seed, if it is stored.
     """
-    trained = []
+    trainings = []
     for evaluation in evaluations:
         notes = checkpoints.notes(variant_name, dataset.name, protocol.splitting, evaluation.seed)
         if training_time := tables.training_time(notes):
-            trained.append({"seed": evaluation.seed, **training_time})
+            trainings.append({"seed": evaluation.seed, **training_time})
     description = machine.describe()
     return {
         "device": ", ".join(sorted({evaluation.model.device for evaluation in evaluations})),
@@ -204,7 +204,7 @@ def _run_fields(
         "seconds": round(seconds, 1),
         "versions": machine.versions(),
         **{name: description[name] for name in ("threads", "commit", "date")},
-        **({"trained": trained} if trained else {}),
+        **({"trained": trainings} if trainings else {}),
     }
 
 
@@ -216,24 +216,24 @@ def _merge_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[di
     stored result, and EvaluationError if the stored result has other data or settings.
     """
     dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
-    stored = results.load(dataset, protocol, variant)
-    stored.setdefault("data_sha256", document["data_sha256"])  # results of older versions lack this field
-    if _identity(stored) != _identity(document):
+    stored_document = results.load(dataset, protocol, variant)
+    stored_document.setdefault("data_sha256", document["data_sha256"])  # results of older versions lack this field
+    if _identity(stored_document) != _identity(document):
         command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
         text = "the stored result of {variant} comes from other data or settings; measure all seeds again"
         raise EvaluationError(text, command, variant=variant)
-    rows = [*stored["seeds"], *document["seeds"]]
+    rows = [*stored_document["seeds"], *document["seeds"]]
     row_of_seed = {row["seed"]: row for row in rows}  # a new row replaces a stored row
     stored_ranks = results.ranks(dataset, protocol, variant)
     ranks_of_seed = {row["seed"]: seed_ranks for row, seed_ranks in zip(rows, [*stored_ranks, *ranks], strict=True)}
     seeds = sorted(row_of_seed)
     seed_rows, all_ranks = [row_of_seed[seed] for seed in seeds], np.array([ranks_of_seed[seed] for seed in seeds])
     new_seeds = {row["seed"] for row in document["seeds"]}
-    trained = [row for row in stored["run"].get("trained", []) if row["seed"] not in new_seeds]
-    trained += document["run"].get("trained", [])
-    run = document["run"] | {"earlier": stored["run"]}
-    if trained:
-        run["trained"] = sorted(trained, key=lambda row: row["seed"])
+    trainings = [row for row in stored_document["run"].get("trained", []) if row["seed"] not in new_seeds]
+    trainings += document["run"].get("trained", [])
+    run = document["run"] | {"earlier": stored_document["run"]}
+    if trainings:
+        run["trained"] = sorted(trainings, key=lambda row: row["seed"])
     combined = document | _accuracy_fields(seeds, all_ranks) | _mean_list_metrics(seed_rows)
     combined |= {"seeds": seed_rows, "run": run}
     return combined, all_ranks

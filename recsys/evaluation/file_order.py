@@ -284,8 +284,8 @@ def _rule_rows(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> 
             weight = RULE_WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid_ranks]))]
             test_ranks = _ranks_with_rule(model, rule, split.test, (0.0, weight))
             without_rule, with_rule = (round(ndcg(ranks, 10), 5) for ranks in test_ranks)
-            measured = {"alone": without_rule, "with the order": with_rule, "weight": weight}
-            rows.append({"title": model.title, "protocol": protocol.name, **measured})
+            figures = {"alone": without_rule, "with the order": with_rule, "weight": weight}
+            rows.append({"title": model.title, "protocol": protocol.name, **figures})
     return rows
 
 

@@ -16,20 +16,20 @@ from recsys.ranking.ranking import Ranking
 from recsys.text.films import genre_vectors
 
 CALIBRATION_BINS = 10
-MAX_RANK = 100  # of tables by rank, as in figure 1 of gSASRec
-RANK_BINS = 12  # of `target_share_by_rank`, about equally wide on a log axis
+MAX_RANK = 100  # the highest rank in tables by rank, as in figure 1 of gSASRec
+RANK_BINS = 12  # number of bins of `target_share_by_rank`, about equally wide on a log axis
 
 
 def beyond_accuracy(items: np.ndarray, train: Dataset) -> dict[str, float]:
     """Return the metrics of lists (B, K) by name. Popularity is the mean number of training events of a listed item."""
     k = items.shape[1]
-    listed = items[items >= 0]
-    counts = np.bincount(listed, minlength=train.n_items)  # (I,) lists that contain each item
+    listed_items = items[items >= 0]
+    counts = np.bincount(listed_items, minlength=train.n_items)  # (I,) lists that contain each item
     return {
         f"coverage@{k}": float(np.mean(counts > 0)),
         f"novelty@{k}": novelty(items, train.counts),
         f"diversity@{k}": diversity(items, genre_vectors(train.catalog).astype(np.float64)),
-        f"popularity@{k}": float(train.counts[listed].mean()),
+        f"popularity@{k}": float(train.counts[listed_items].mean()),
         f"gini@{k}": gini(counts),
     }
 
@@ -53,9 +53,9 @@ def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
     items, lengths = items[lengths > 1], lengths[lengths > 1]
     if not len(items):
         return 0.0
-    padded = np.vstack([vectors, np.zeros(vectors.shape[1])])  # item -1 is the last row
-    squared_norms = (padded**2).sum(1)[items].sum(1)  # (B,) Σ |v|²
-    vector_sums = sum(padded[column] for column in items.T)  # (B, G) Σ v
+    padded_vectors = np.vstack([vectors, np.zeros(vectors.shape[1])])  # item -1 is the last row
+    squared_norms = (padded_vectors**2).sum(1)[items].sum(1)  # (B,) Σ |v|²
+    vector_sums = sum(padded_vectors[column] for column in items.T)  # (B, G) Σ v
     # |Σ v|² - Σ |v|² is the sum of v·w over the ordered pairs of different items v, w
     cosine = ((vector_sums**2).sum(1) - squared_norms) / (lengths * (lengths - 1))
     return float(1 - cosine.mean())

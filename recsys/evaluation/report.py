@@ -42,8 +42,8 @@ def format_report(
     if not any(documents_by_board.values()):
         for name in datasets:
             check_exists(name)
-        selected = (datasets[0] if datasets else DEFAULT_DATASET, protocol_names[0] if protocol_names else "full")
-        dataset, protocol = next(iter(documents_by_board), selected)  # a board without valid results, if any
+        selected_board = (datasets[0] if datasets else DEFAULT_DATASET, protocol_names[0] if protocol_names else "full")
+        dataset, protocol = next(iter(documents_by_board), selected_board)  # a board without valid results, if any
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("there are no results for this version of the data yet", command)
     boards = [(*board, documents) for board, documents in documents_by_board.items() if documents]

@@ -313,10 +313,10 @@ def _validate(document: Document, board: Path, variant: str) -> None:
     try:
         _RESULT.validate_python(document)
     except ValidationError as error:
-        missing = error.errors()[0]["loc"][0]
+        missing_field = error.errors()[0]["loc"][0]
         text = "{variant} in {path} was written by another version: it lacks {missing}"
         command = _evaluation_command(board, variant)
-        raise ResultError(text, command, variant=variant, path=board, missing=missing) from error
+        raise ResultError(text, command, variant=variant, path=board, missing=missing_field) from error
 
 
 def _update_board(board: Path, variant: str, document: Document, variant_ranks: np.ndarray) -> None:

@@ -143,9 +143,9 @@ def holm(p: np.ndarray) -> np.ndarray:
     to it, and products are limited to 1.
     """
     order = np.argsort(p, kind="stable")
-    corrected = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    products = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     p_holm = np.empty(len(p))
-    p_holm[order] = np.minimum(corrected, 1)  # back to the order of p
+    p_holm[order] = np.minimum(products, 1)  # back to the order of p
     return p_holm
 
 
