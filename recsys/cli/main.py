@@ -22,7 +22,7 @@ COMMANDS = {  # name → (module of recsys.cli with an `options.Command` of this
     "jobs": ("jobs", "list, stop, resume or remove trainings that were started in the app"),
     "bench": ("bench", "measure the speed of training, serving, evaluation or loading"),
     "app": ("app", "open the app in a window or in the browser"),
-    "prepare": ("data", "download and fit what a public server needs in advance"),
+    "prepare": ("data", "download the sentence encoder and fit recommenders for a public server"),
 }
 DISK_ERRORS = ACCESS_ERRORS | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the last three: full disk, quota, file size
 
