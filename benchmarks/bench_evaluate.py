@@ -42,7 +42,7 @@ def lines(result: dict[str, Any]) -> list[str]:
     """Format a result of `measure` for the terminal."""
     return [
         f"{result['model']} on {result['device']}, {result['users']:,} users of {result['dataset']}, "
-        f"test film ranked among the unseen of {result['films']:,} films: NDCG@10 {result['ndcg@10']:.4f}",
+        f"test film ranked among all unseen films ({result['films']:,} in all): NDCG@10 {result['ndcg@10']:.4f}",
         f"{result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU), {result['users_per_second']:,.0f} users/s, "
         f"{result['memory_mb']:,.0f} MB at most",
     ]

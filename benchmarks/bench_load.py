@@ -22,14 +22,14 @@ COSTS = ("seconds", "process_seconds", "cpu_seconds", "memory_mb")  # of a load,
 
 @config_class
 class Options:
-    """The archive, and the data set as which it is parsed."""
+    """The archive, and the data set whose format it has."""
 
     source: Annotated[Path, conf.arg(name="from", metavar="FILE.zip")]  # the archive
-    dataset: str = "ml-20m"  # the data set whose archive has the same layout
+    dataset: str = "ml-20m"  # a published data set whose archive has the same layout
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Return the sizes of the archive and the data set, and time and peak memory of the "first" and the "second" load.
+    """Return the sizes of the archive and the data set, and COSTS of the "first" and the "second" load.
 
     Raises:
         RecsysError: The archive does not exist or cannot be loaded.

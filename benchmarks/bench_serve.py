@@ -1,7 +1,7 @@
 """Measure the latency of a request for ten recommendations or, with --batch, the time for all users of a data set.
 
-Single requests run on one thread. They use random histories and a BERT4Rec with random weights, because the amount of
-computation is that of a trained network. A batch uses a trained recommender and all cores.
+Single requests run on one thread. They use random histories and a BERT4Rec with random weights, which needs as much
+computation as a trained network. A batch uses a trained recommender and all cores.
 """
 
 import time
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from pydantic import Field
 
-from benchmarks.generated_data import generated
+from benchmarks.generated_data import generate_dataset
 from benchmarks.script import costs, request_seconds
 from recsys.config import Count, Layers, Size, config_class
 from recsys.data import datasets
@@ -26,8 +26,8 @@ N_WARM_UP = 20  # requests before the measurement
 MAX_PROFILED = 100  # requests that are answered again, after the measurement, to time the parts of a request
 PERCENTILES = (50, 90, 99)
 RESULT_OPTIONS = ("films", "dim", "layers", "heads", "history", "requests", "memory")  # options that a result contains
-N_COUNTED_USERS = 5_000  # generated users on whose histories the CountMemory is fitted
-COUNTED_MEAN_LENGTH = 144  # films of their histories, as in ML-20M
+N_COUNTED_USERS = 5_000  # generated users, on whose histories the CountMemory is fitted
+COUNTED_MEAN_LENGTH = 144  # mean number of films in their histories, as in ML-20M
 MIN_LENGTH = 200  # positions of the network: the default of `Bert4RecConfig`
 MAX_HISTORY = 32_765  # one less than the maximum of `config.Length`, because [mask] takes a position
 
@@ -50,27 +50,27 @@ class Options:
 
 def measure(options: Options) -> dict[str, Any]:
     """Measure a batch if the option `batch` is set, else single requests."""
-    return _batch(options.dataset, options.model) if options.batch else _requests(options)
+    return _measure_batch(options.dataset, options.model) if options.batch else _measure_requests(options)
 
 
 def lines(result: dict[str, Any]) -> list[str]:
     """Format a result of `measure` for the terminal."""
-    memory = f"{result['memory_mb']:,.0f} MB at most"
+    peak_memory = f"{result['memory_mb']:,.0f} MB at most"
     if "users" in result:
         batch = f"{result['model']}, {result['users']:,} users of {result['dataset']}, ten films each, on all cores"
-        return [f"{batch}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {memory}"]
+        return [f"{batch}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {peak_memory}"]
     size = f"{result['films']:,} films, d={result['dim']}, L={result['layers']}, h={result['heads']}"
-    size += ", with a memory" if result["memory"] else ""
+    size += ", with a memory" if result["memory"] else ""  # a CountMemory
     parts = ", ".join(f"{name} {milliseconds:.2f}" for name, milliseconds in result["parts_ms"].items())
     return [
-        f"{result['requests']} requests of {result['history']} films, one thread; {size}; {memory}",
+        f"{result['requests']} requests of {result['history']} films, one thread; {size}; {peak_memory}",
         *(f"{p:>6} {wall:8.2f} ms ({result['cpu_ms'][p]:.2f} ms of CPU)" for p, wall in result["wall_ms"].items()),
         f"  mean {sum(result['parts_ms'].values()):8.2f} ms of CPU in a second run: {parts}",
     ]
 
 
-def _requests(options: Options) -> dict[str, Any]:
-    """Measure single requests, one after another. "parts_ms" is the result of `_parts`, from a second run."""
+def _measure_requests(options: Options) -> dict[str, Any]:
+    """Measure single requests, one after another. "parts_ms" is the result of `_time_parts`, from a second run."""
     from recsys.serving.recommend import Request
 
     predictor = _untrained_predictor(options)
@@ -83,13 +83,13 @@ def _requests(options: Options) -> dict[str, Any]:
         **{name: asdict(options)[name] for name in RESULT_OPTIONS},
         "wall_ms": _percentiles(wall),
         "cpu_ms": _percentiles(cpu),
-        "parts_ms": _parts(predictor, requests[-MAX_PROFILED:]),
+        "parts_ms": _time_parts(predictor, requests[-MAX_PROFILED:]),
         "memory_mb": round(peak_memory_mb(), 1),
     }
 
 
 def _untrained_predictor(options: Options) -> "Predictor":
-    """Return a predictor of a BERT4Rec with random weights, for a generated catalogue. Limits torch to one thread."""
+    """Limit torch to one thread, and return a predictor with an untrained BERT4Rec for a generated catalogue."""
     from recsys.models import registry
     from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
     from recsys.models.count_memory import CountMemory
@@ -102,13 +102,13 @@ def _untrained_predictor(options: Options) -> "Predictor":
     model.module = model.build(options.films)
     model.module.eval()
     if options.memory:
-        counted = generated(users=N_COUNTED_USERS, films=options.films, mean_length=COUNTED_MEAN_LENGTH)
-        model.count_memory = CountMemory().fit(counted, None, model.network_scores, RunOptions())
-    dataset = generated(users=1, films=options.films, mean_length=1)  # only its catalogue is used
+        counted_data = generate_dataset(users=N_COUNTED_USERS, films=options.films, mean_length=COUNTED_MEAN_LENGTH)
+        model.count_memory = CountMemory().fit(counted_data, None, model.network_scores, RunOptions())
+    dataset = generate_dataset(users=1, films=options.films, mean_length=1)  # only its catalogue is used
     return Predictor(dataset, registry.get("bert4rec"), model)
 
 
-def _parts(predictor: "Predictor", requests: list["Request"]) -> dict[str, float]:
+def _time_parts(predictor: "Predictor", requests: list["Request"]) -> dict[str, float]:
     """Answer requests again, and return the mean CPU milliseconds of the parts of a request.
 
     "encoder" is the forward pass of the network. "scores" is the rest of `Model.score`: the product with all items, and
@@ -140,7 +140,7 @@ def _time_method(instance: Any, name: str, cpu_seconds: dict[str, float]) -> Non
     setattr(instance, name, timed)
 
 
-def _batch(dataset_name: str, model_name: str) -> dict[str, Any]:
+def _measure_batch(dataset_name: str, model_name: str) -> dict[str, Any]:
     """Measure `recommend_many` for all users. Loading is not timed, but it is part of the peak memory."""
     from recsys.serving import predictor
     from recsys.serving.recommend import Request, recommend_many

@@ -26,24 +26,24 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 @dataclass(frozen=True)
 class Target:
-    """The target of a figure."""
+    """The target of a figure: a number that a benchmark measures."""
 
     figure: str  # path of the figure in a result: "wall_ms.p50"
     limit: float | None = None  # None: the figure is only reported
-    at_least: bool = False  # the limit is a minimum; otherwise it is a maximum
+    is_minimum: bool = False  # whether the limit is a minimum or a maximum
 
     def is_met(self, value: float | None) -> bool | None:
         """Compare a value with the limit. Return None if the value or the limit is missing."""
         if value is None or self.limit is None:
             return None
-        return value >= self.limit if self.at_least else value <= self.limit
+        return value >= self.limit if self.is_minimum else value <= self.limit
 
     def verdict(self, value: float | None) -> str:
         """Return "≤ 30: met", "≥ 12: missed", "≤ 30: not measured", or "" without a limit."""
         if self.limit is None:
             return ""
         word = {True: "met", False: "missed", None: "not measured"}[self.is_met(value)]
-        return f"{'≥' if self.at_least else '≤'} {self.limit:g}: {word}"
+        return f"{'≥' if self.is_minimum else '≤'} {self.limit:g}: {word}"
 
 
 @dataclass(frozen=True)

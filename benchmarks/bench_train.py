@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from benchmarks.generated_data import generated
+from benchmarks.generated_data import generate_dataset
 from recsys.config import Count, Layers, Length, Seed, Size, config_class, replace_settings
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
@@ -52,7 +52,7 @@ def measure(options: Options) -> dict[str, Any]:
     """
     shape = (options.users, options.films, options.mean_length)
     if None not in shape:
-        dataset = generated(*shape, seed=options.seed)  # type: ignore[arg-type]
+        dataset = generate_dataset(*shape, seed=options.seed)  # type: ignore[arg-type]
     elif any(shape):
         raise RecsysError("a generated set needs all of --users, --films and --mean-length")
     else:
@@ -60,7 +60,7 @@ def measure(options: Options) -> dict[str, Any]:
     config = _config(options, dataset.name)
     run = RunOptions(seed=options.seed, device=options.device, precision=options.precision, compile=options.compile)
     figures = time_training(options.model, config, LEAVE_ONE_OUT(dataset).train, run)
-    settings = _flat(config)
+    settings = _flatten(config)
     return {
         "model": options.model,
         "dataset": dataset.name,
@@ -74,7 +74,7 @@ def measure(options: Options) -> dict[str, Any]:
 
 
 def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions) -> dict[str, Any]:
-    """Fit a model without validation and return its speed. The `report` of `run` is replaced.
+    """Fit a model without validation and return its speed. `run.report` is replaced.
 
     Speeds are medians over the epochs after the first, which includes warm-up or compilation.
     "first_epoch_extra_seconds" is the time of the first epoch minus the median. Memory is in MB (10⁶ bytes).
@@ -100,7 +100,7 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
         "sequences_per_second": round(statistics.median(speeds), 1),
         "seconds_per_epoch": round(median_seconds, 4),
         "first_epoch_extra_seconds": round(epoch_seconds[0] - median_seconds, 4),
-        "preparation_seconds": round(total_seconds - epoch_ends[-1], 4),  # before the first epoch and after the last
+        "preparation_seconds": round(total_seconds - epoch_ends[-1], 4),  # before and after the epochs
         "losses": [event["loss"] for event in events],
         "memory_mb": round(peak_memory_mb(), 1),  # peak of the process, data included
         "gpu_memory_mb": max(event["memory_mb"] for event in events) if on_gpu else None,
@@ -131,7 +131,7 @@ def _config(options: Options, dataset_name: str) -> Any:
     from recsys.models import registry
 
     config = registry.get(options.model).preset(dataset_name)
-    settings = _flat(config)
+    settings = _flatten(config)
     if missing := [name for name in SETTINGS if name not in settings]:
         raise RecsysError(f"{options.model} has no setting {missing[0]}; try --model bert4rec")
     changes = {name: value for name in SETTINGS if (value := getattr(options, name)) is not None}
@@ -140,6 +140,6 @@ def _config(options: Options, dataset_name: str) -> Any:
     return replace_settings(config, changes)
 
 
-def _flat(config: Any) -> dict[str, Any]:
+def _flatten(config: Any) -> dict[str, Any]:
     """Return the settings of a config and of its schedule in one dictionary."""
     return asdict(config) | asdict(config).get("schedule", {})

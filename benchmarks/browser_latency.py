@@ -71,7 +71,7 @@ def switch_page(page: Any, turn: int) -> float:
 
 
 def search(page: Any, word: str) -> float:
-    """Type a word and return the time from its last key to the results. The box waits 200 ms for another key."""
+    """Type a word and return the time from its last key to the results. It includes 200 ms in which the box waits."""
     box = page.get_by_label("Add a film")
     box.fill("")
     page.wait_for_selector(".st-key-found button", state="detached")
@@ -82,7 +82,8 @@ def search(page: Any, word: str) -> float:
     return 1000 * (time.perf_counter() - start)
 
 
-ACTIONS: dict[str, Callable[[Any, int], float]] = {  # name → function of page and turn that returns milliseconds
+# name → function of a page and the turn (0, 1, 2 …) that returns milliseconds
+ACTIONS: dict[str, Callable[[Any, int], float]] = {
     "move a film": move,
     "add a film, undo": add_or_undo,
     "switch page": switch_page,
@@ -111,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def chromium_path() -> str | None:
-    """Return the path of the system's Chromium or Chrome."""
+    """Return the path of the system's Chromium or Chrome, None without one."""
     return which("chromium") or which("chromium-browser") or which("google-chrome")
 
 
@@ -139,7 +140,7 @@ def measure(link: str, options: argparse.Namespace) -> dict[str, dict[str, float
 
 
 def open_page(browser: Any, link: str) -> Any:
-    """Open a tab and wait for the predictions."""
+    """Open a tab, wait for the predictions and return the page."""
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(60_000)
     page.goto(link)

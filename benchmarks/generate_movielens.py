@@ -2,9 +2,9 @@
 
     python -m benchmarks.generate_movielens --out ml-20m-generated.zip
 
-No rating or film in it is real. As in ML-20M, history lengths have a log-normal tail, popularities are very uneven, and
-many ratings of a user have equal times. Users watch films of one theme, then of the next theme, so a sequence model can
-learn something. Every film has at least MIN_FILM_RATINGS ratings, so that the loader drops none.
+No rating or film in the archive is real. As in ML-20M, history lengths have a log-normal tail, popularities are very
+uneven, and many ratings of a user have equal times. Users watch films of one theme, then of the next theme, so a
+sequence model can learn something. Every film has at least MIN_FILM_RATINGS ratings, so it is an item of the data set.
 
 Shapes: U users, F films, E ratings.
 """
@@ -22,19 +22,19 @@ import numpy as np
 import pandas as pd
 
 MIN_LENGTH = 20  # ratings of a user, as in ML-20M
-MAX_LENGTH = 9_254  # likewise
-LENGTH_SIGMA = 1.38  # of the log-normal tail of a length, from ML-20M's median of 68 and mean of 144
-POPULARITY_SIGMA = 3.2  # of the log-normal popularity of a film, whose median is 1
+MAX_LENGTH = 9_254  # also of ML-20M
+LENGTH_SIGMA = 1.38  # of the log-normal part of a length, for the median of 68 and the mean of 144 of ML-20M
+POPULARITY_SIGMA = 3.2  # of the log-normal popularities of films, whose median is 1
 MAX_POPULARITY = 3_740
 MIN_FILM_RATINGS = 5
 N_THEMES = 50
-THEME_OVERLAP = 1.5  # in themes; more than 1, so that a user returns to the previous theme now and then
+THEME_WIDTH = 1.5  # themes start 1 apart; a width above 1 makes users return to the previous theme now and then
 SAME_SECOND_PROBABILITY = 0.25  # that a rating has the time of the previous rating
 PAUSE_PROBABILITY = 0.02  # that a user pauses for days before a rating
 MEAN_GAP_SECONDS = 15  # between two ratings without a pause
 PAUSE_FACTOR = 40_000  # a pause is a gap times this factor: a week on average
 FIRST_TIMESTAMP = 820_454_400  # 1996-01-01
-JOIN_YEARS = 19  # after FIRST_TIMESTAMP, in which users give their first rating
+JOIN_YEARS = 19  # users give their first rating within these years after FIRST_TIMESTAMP
 MAX_MOVIE_ID = 131_262  # of ML-20M
 BATCH_USERS = 1_000  # users in a table, which limits the memory
 GENRES = ("Action", "Adventure", "Animation", "Children", "Comedy", "Crime", "Documentary", "Drama", "Fantasy", "War")
@@ -47,7 +47,7 @@ in the layout of ML-20M (https://grouplens.org/datasets/movielens/20m/), to meas
 
 @dataclass(frozen=True)
 class GeneratorOptions:
-    """The sizes of the generated data, by default those of ML-20M, and the seed."""
+    """The sizes of the generated data, by default the sizes of ML-20M, and the seed."""
 
     users: int = 138_493
     films: int = 26_744
@@ -69,8 +69,8 @@ class GeneratorOptions:
         return min(MAX_LENGTH, self.films * 2 // 3)
 
 
-class World:
-    """Films with popularities and themes, and users with history lengths."""
+class Generator:
+    """Generate films with popularities and themes, and users with histories."""
 
     def __init__(self, options: GeneratorOptions) -> None:
         self.options, self.rng = options, np.random.default_rng(options.seed)
@@ -81,7 +81,7 @@ class World:
         self.lengths = self._lengths()
 
     def _lengths(self) -> np.ndarray:
-        """Return the number of ratings of each user (U,). The sum is exactly `options.ratings`."""
+        """Return the number of ratings of each user, (U,). The sum is exactly `options.ratings`."""
         options = self.options
         tail = self.rng.lognormal(sigma=LENGTH_SIGMA, size=options.users)
         excess = tail * (options.ratings - MIN_LENGTH * options.users) / tail.sum()
@@ -93,21 +93,21 @@ class World:
 
     def history(self, user: int) -> np.ndarray:
         """Return the films of a user in the order of watching, without repeats, sampled by popularity."""
-        # each user watches some films in turn, so that each film gets MIN_FILM_RATINGS ratings
+        # each user watches the next films of a cycle, so that each film gets MIN_FILM_RATINGS ratings
         n_fixed = math.ceil(MIN_FILM_RATINGS * self.options.films / self.options.users)
-        fixed = (user * n_fixed + np.arange(n_fixed)) % self.options.films
+        fixed_films = (user * n_fixed + np.arange(n_fixed)) % self.options.films
         # The films with the smallest exponential variables, whose rates are the popularities, are a weighted sample
         # without replacement (Efraimidis and Spirakis, Information Processing Letters 97(5), 2006).
         keys = self.rng.standard_exponential(self.options.films, np.float32) / self.popularity
-        keys[fixed] = 0
+        keys[fixed_films] = 0
         length = self.lengths[user]
         films = np.argpartition(keys, length)[:length]
         first_theme = self.rng.integers(N_THEMES)
-        positions = (self.themes[films] - first_theme) % N_THEMES + THEME_OVERLAP * self.rng.random(length)
+        positions = (self.themes[films] - first_theme) % N_THEMES + THEME_WIDTH * self.rng.random(length)
         return films[np.argsort(positions)]
 
     def timestamps(self, length: int) -> np.ndarray:
-        """Return ascending seconds since 1970 of the ratings of a user (length,). Many are equal."""
+        """Return the ascending times of the ratings of a user, (length,) seconds since 1970. Many are equal."""
         random_values = self.rng.random(length)
         gaps = np.ceil(self.rng.exponential(MEAN_GAP_SECONDS, length))
         gaps[random_values < SAME_SECOND_PROBABILITY] = 0
@@ -129,7 +129,7 @@ class World:
             yield table.sort_values(["userId", "movieId"])
 
     def tables(self) -> dict[str, pd.DataFrame]:
-        """Return the film table, empty links, and a tag for a tenth of the films."""
+        """Return the tables of the other files by name: films, empty links, and a tag for a tenth of the films."""
         years = 1950 + self.rng.integers(65, size=self.options.films)
         titles = [f"Generated Film {movie} ({year})" for movie, year in zip(self.movie_ids, years, strict=True)]
         # the two digits of 10 to 59 choose the genres of a theme
@@ -144,22 +144,22 @@ class World:
 
 
 def write(options: GeneratorOptions, path: Path) -> None:
-    """Write the archive and replace `path` in one step. The same options give the same bytes."""
-    world = World(options)
+    """Write the archive to `path`, which is replaced in one step. The same options give the same bytes."""
+    generator = Generator(options)
     part = path.with_name(f"{path.name}.part")
     with zipfile.ZipFile(part, "w") as archive:
         ratings = archive.open(_member("ratings.csv"), "w", force_zip64=True)
         with io.TextIOWrapper(ratings, "utf-8") as text:
-            for number, table in enumerate(world.ratings()):
-                table.to_csv(text, index=False, header=number == 0)
-        for name, table in world.tables().items():
+            for batch, table in enumerate(generator.ratings()):
+                table.to_csv(text, index=False, header=batch == 0)
+        for name, table in generator.tables().items():
             archive.writestr(_member(f"{name}.csv"), table.to_csv(index=False))
         archive.writestr(_member("README.txt"), README.format(**vars(options)))
     part.replace(path)
 
 
 def _member(name: str) -> zipfile.ZipInfo:
-    """Return a compressed member with a constant date."""
+    """Return the description of a compressed file in the archive, with a constant date."""
     member = zipfile.ZipInfo(f"ml-20m/{name}")
     member.compress_type = zipfile.ZIP_DEFLATED
     return member

@@ -12,13 +12,13 @@ LAST_TIMESTAMP = 1_427_784_002  # also of ML-20M
 FILM_SPREAD = 2.0  # standard deviation of the logarithms of the popularities, close to MovieLens
 
 
-def generated(users: int, films: int, mean_length: float, seed: int = 0, user_spread: float = 1.4) -> Dataset:
+def generate_dataset(users: int, films: int, mean_length: float, seed: int = 0, user_spread: float = 1.4) -> Dataset:
     """Generate a data set with log-normal film popularities and history lengths that are log-normal above a minimum.
 
     All ratings are 4 stars. Unlike in MovieLens, a film may occur in a history more than once. The times of a user's
     events ascend, and each user's events come after all events of the previous user. A model can only learn the
-    popularity. `user_spread` is the standard deviation of the logarithms of the lengths. With 0, all are equal. The
-    default is close to MovieLens: with the sizes of ML-20M, the median history is about half the mean.
+    popularity. `user_spread` is the standard deviation of the logarithms of the lengths. With 0, all lengths are equal.
+    The default is close to MovieLens: with the sizes of ML-20M, the median history is about half the mean.
 
     Raises:
         DataError: A size is less than 1.
@@ -36,10 +36,10 @@ def generated(users: int, films: int, mean_length: float, seed: int = 0, user_sp
     user = np.repeat(np.arange(users, dtype=np.int32), lengths)
     timestamp = np.linspace(FIRST_TIMESTAMP, LAST_TIMESTAMP, len(item)).astype(np.int64)
     events = Interactions(user, item, np.full(len(item), 4, np.float32), timestamp)
-    return Dataset("generated", catalog(films), events, user_ids=np.arange(1, users + 1))
+    return Dataset("generated", generate_catalog(films), events, user_ids=np.arange(1, users + 1))
 
 
-def catalog(films: int) -> Catalog:
+def generate_catalog(films: int) -> Catalog:
     """Return a catalogue of films with the titles "Film 1", "Film 2", …, the year 2000 and no genres."""
     movies = film_table([(n, f"Film {n}", 2000, "", "", "", None) for n in range(1, films + 1)])
     return Catalog(movies, infrequent=movies.iloc[:0])  # all films are items, also those without events

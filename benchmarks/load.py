@@ -31,7 +31,7 @@ from tests.served_app import App, PageError, Visitor, link, served_app
 
 BUTTON_LABEL = "*Move "  # start of the labels of the buttons that move a film
 ERRORS = (OSError, PageError, TimeoutError, websockets.WebSocketException)
-SETTLED_VISITS = 200  # visits after which the caches of the server are full
+SETTLED_VISITS = 200  # first visits of `--leaving`, after which the caches of the server are full
 # targets: number of visitors → maximum
 RERUN_P95_MS = {10: 1000.0, 25: 3000.0}
 FIRST_PAGE_P95_MS = {10: 3000.0, 25: 10_000.0, 50: 10_000.0}
@@ -48,7 +48,10 @@ class Times:
 
 
 async def visit(app: App, query: str, presses: int, pause: float, seed: int, times: Times) -> Visitor | None:
-    """Open the page within the first `pause` seconds, then press `presses` times, each after about `pause` seconds."""
+    """Open the page within the first `pause` seconds, then press `presses` times, each after about `pause` seconds.
+
+    The seconds until each page was complete are added to `times`. Returns None after an error.
+    """
     rng = random.Random(seed)
     await asyncio.sleep(rng.uniform(0, pause))
     try:
@@ -65,7 +68,10 @@ async def visit(app: App, query: str, presses: int, pause: float, seed: int, tim
 
 
 async def measure(app: App, query: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Let visitors use an app that a first visitor has warmed up. Return times in ms, errors and memory."""
+    """Let visitors use an app that a first visitor has warmed up. Return times in ms, errors and memory.
+
+    With `options.leaving`, more visitors open the page and leave. "kib_per_visit" is the growth of memory by a visit.
+    """
     await visit(app, query, 1, 0.1, 0, Times())
     memory_mb_before, times = app.memory_mb, Times()
     visits = (visit(app, query, options.presses, options.pause, seed, times) for seed in range(options.visitors))
@@ -93,6 +99,7 @@ async def measure(app: App, query: str, options: argparse.Namespace) -> dict[str
 
 
 def _milliseconds(seconds: Sequence[float], quantile: float) -> int | None:
+    """Return a quantile of seconds in milliseconds, None without values."""
     return round(1000 * float(np.quantile(seconds, quantile))) if seconds else None
 
 

@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.generated_data import generated
+from benchmarks.generated_data import generate_dataset
 from benchmarks.peers.task import Limits, QualityTask
-from benchmarks.peers_speed import SMOKE_SHAPE, SYSTEMS, environment, run
+from benchmarks.peers_speed import SMOKE_SHAPE, SYSTEMS, ensure_environment, run
 from benchmarks.script import parser, write_json
 from recsys import checkpoints, machine, paths
 from recsys.data import datasets
@@ -27,7 +27,7 @@ from recsys.data.split import UNTIED
 from recsys.errors import RecsysError, exit_on_error
 from recsys.evaluation import results
 from recsys.evaluation.protocols import UNTIED_FULL
-from recsys.evaluation.report import short
+from recsys.evaluation.report import format_metric
 from recsys.evaluation.significance import intervals
 from recsys.models import registry
 from recsys.ranking.metrics import summary
@@ -36,7 +36,7 @@ from recsys.studies.run import write as write_study
 
 PEERS = {system.name: system for system in SYSTEMS if system.installs}
 PEER_MODELS = [f"{peer}-{model}" for peer in PEERS for model in ("sasrec", "bert4rec")]
-OURS = ("sasrec-softmax", "bert4rec", "sasrec-memory", "bert4rec-memory")  # our recommenders
+OUR_RECOMMENDERS = ("sasrec-softmax", "bert4rec", "sasrec-memory", "bert4rec-memory")
 # model of the peers → our recommender with the same loss and without count model
 COUNTERPARTS = {"sasrec": "sasrec-softmax", "bert4rec": "bert4rec"}
 TITLES = {"rectools": "RecTools", "recbole": "RecBole", "sasrec": "SASRec", "bert4rec": "BERT4Rec"}
@@ -49,7 +49,7 @@ COLUMNS = [
     {"name": "high", "title": "To", "digits": 4},
     {"name": "hr", "title": "HR@10", "digits": 4},
 ]
-SMOKE = Limits(minutes=0.05, validations=2, validation_users=50)
+SMOKE_LIMITS = Limits(minutes=0.05, validations=2, validation_users=50)
 
 
 @exit_on_error()
@@ -64,27 +64,27 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments.add_argument("--ship", action="store_true", help="write the study into assets/")
     arguments.add_argument("--smoke", action="store_true", help="a small generated data set: seconds")
     options = arguments.parse_args(argv)
-    limits = SMOKE if options.smoke else Limits(minutes=options.minutes)
-    names = options.systems.split(",") if options.systems != "none" else []
-    earlier = json.loads(options.json.read_text("utf-8"))["rows"] if options.json and options.json.exists() else []
+    limits = SMOKE_LIMITS if options.smoke else Limits(minutes=options.minutes)
+    names = options.systems.split(",") if options.systems != "none" else []  # of PEER_MODELS
+    earlier_rows = json.loads(options.json.read_text("utf-8"))["rows"] if options.json and options.json.exists() else []
     if unknown := set(names) - set(PEER_MODELS):
         raise RecsysError(f"no system is called {min(unknown)}; there are: {', '.join(PEER_MODELS)}")
-    dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
+    dataset = generate_dataset(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
     folder = options.envs or paths.home() / "peers"
     peers = dict.fromkeys(name.split("-")[0] for name in names)  # without repeats, in order
-    pythons = {peer: environment(PEERS[peer], folder) for peer in peers}
+    pythons = {peer: ensure_environment(PEERS[peer], folder) for peer in peers}
     task = make_task(dataset, limits)
     with ThreadPoolExecutor(options.at_once) as pool:
         new_rows = list(pool.map(lambda name: train(name, pythons[name.split("-")[0]], task), names))
-    rows = merge(earlier, new_rows) + our_rows(dataset.name)
-    print("\n".join(map(line, rows)))
+    rows = merge(earlier_rows, new_rows) + our_rows(dataset.name)
+    print("\n".join(map(format_row, rows)))
     write_json(options.json, {"dataset": dataset.name, "protocol": UNTIED_FULL.name, "rows": rows})
     if options.ship:
         write_study("peers", dataset.name, study(dataset.name, rows, limits), ship=True)
 
 
 def make_task(dataset: Dataset, limits: Limits) -> QualityTask:
-    """Return the untied histories of all users who have held-out films."""
+    """Return the task with all users who have held-out films. Films of the same second are in random order."""
     split = UNTIED(dataset, limits.seed)
     histories = split.train.histories
     train = [histories[user] for user in split.test.queries.users]
@@ -92,7 +92,7 @@ def make_task(dataset: Dataset, limits: Limits) -> QualityTask:
 
 
 def train(name: str, python_path: str, task: QualityTask) -> dict[str, Any]:
-    """Train "PEER-MODEL" and return its row."""
+    """Train the model of a peer, named "PEER-MODEL", and return its row."""
     peer, model = name.split("-")
     row, ranks = run(peer, python_path, task, [model])
     assert ranks is not None
@@ -100,7 +100,10 @@ def train(name: str, python_path: str, task: QualityTask) -> dict[str, Any]:
 
 
 def metrics(ranks: np.ndarray) -> dict[str, Any]:
-    """Return the mean metrics of ranks (S, B) over S seeds, and the 95 % interval of NDCG@10 over B users."""
+    """Return the fields "test", "interval" and "seeds" of a row from ranks (S, B) of S seeds and B users.
+
+    "test" has means over seeds, "interval" the 95 % interval of NDCG@10 over users, "seeds" the number of seeds.
+    """
     low, high = intervals(ranks, ("ndcg@10",))["ndcg@10"]
     by_seed = [summary(seed_ranks) for seed_ranks in ranks]
     means = {name: round(float(np.mean([seed[name] for seed in by_seed])), 6) for name in ("ndcg@10", "hr@10", "mrr")}
@@ -108,9 +111,9 @@ def metrics(ranks: np.ndarray) -> dict[str, Any]:
 
 
 def our_rows(dataset: str) -> list[dict[str, Any]]:
-    """Return a row for each of OURS that has results, with the training time in the notes of its checkpoint."""
+    """Return a row for each of OUR_RECOMMENDERS with results. The training time is from the notes of its checkpoint."""
     rows = []
-    for variant in OURS:
+    for variant in OUR_RECOMMENDERS:
         try:
             ranks = results.comparable_ranks(dataset, UNTIED_FULL.name, variant)  # of seed 0, as for the peers
         except results.ResultError:
@@ -121,9 +124,9 @@ def our_rows(dataset: str) -> list[dict[str, Any]]:
     return rows
 
 
-def merge(earlier: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the peers in the order of PEER_MODELS. New rows replace earlier ones."""
-    by_name = {row["system"].replace(" ", "-"): row for row in (*earlier, *new)}
+def merge(earlier_rows: list[dict[str, Any]], new_rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the rows of the peers in the order of PEER_MODELS. A new row replaces an earlier row."""
+    by_name = {row["system"].replace(" ", "-"): row for row in (*earlier_rows, *new_rows)}
     return [by_name[name] for name in PEER_MODELS if name in by_name]
 
 
@@ -137,10 +140,10 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
     peer_rows = [row for row in rows if "machine" in row]
     comparisons = []
     for model, variant in COUNTERPARTS.items():
-        ours = [row for row in rows if row["system"] == f"ours {variant}" and "train_seconds" in row]
-        theirs = [row for row in peer_rows if row["system"].endswith(f" {model}")]
-        if ours and theirs:
-            comparisons.append(_comparison(model, ours[0], theirs[0]))  # the best rows, because `rows` are sorted
+        our_row = next((row for row in rows if row["system"] == f"ours {variant}" and "train_seconds" in row), None)
+        peer_row = next((row for row in peer_rows if row["system"].endswith(f" {model}")), None)  # of the best peer
+        if our_row and peer_row:
+            comparisons.append(_comparison(model, our_row, peer_row))
     if not comparisons:
         raise RecsysError(f"no model has been trained on {dataset} by us and by others yet")
     training_minutes = [round(row["train_seconds"] / 60, 1) if "train_seconds" in row else None for row in rows]
@@ -171,7 +174,7 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
 def _comparison(model: str, our_row: dict[str, Any], peer_row: dict[str, Any]) -> str:
     """Compare our row with the best row of the peers, in two sentences of the study."""
     library = TITLES[peer_row["system"].split(" ")[0]]
-    our_ndcg, peer_ndcg = (short(row["test"]["ndcg@10"]) for row in (our_row, peer_row))
+    our_ndcg, peer_ndcg = (format_metric(row["test"]["ndcg@10"]) for row in (our_row, peer_row))
     our_minutes, peer_minutes = (f"{row['train_seconds'] / 60:.0f}" for row in (our_row, peer_row))
     return (
         f"{TITLES[model]} reaches {our_ndcg} in NextReel after {our_minutes} minutes of training. "
@@ -185,7 +188,7 @@ def title(row: dict[str, Any]) -> str:
     return f"NextReel – {registry.get(model).title}" if library == "ours" else f"{TITLES[library]} – {TITLES[model]}"
 
 
-def line(row: dict[str, Any]) -> str:
+def format_row(row: dict[str, Any]) -> str:
     """Format a row for the terminal."""
     low, high = row["interval"]
     training = f"{row['epochs']:7.1f} epochs {row['train_seconds'] / 60:6.1f} min" if "epochs" in row else " " * 25

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 
 from benchmarks.bench_targets import Target
-from benchmarks.generated_data import generated
+from benchmarks.generated_data import generate_dataset
 from benchmarks.peers.task import RANKS, Settings, SpeedTask, Task, save
 from benchmarks.script import parser, write_json
 from recsys import machine, paths
@@ -30,25 +30,25 @@ from recsys.data.split import LEAVE_ONE_OUT
 from recsys.errors import RecsysError, exit_on_error
 
 HELD_OUT_SHARE = 0.05  # of the users
-TORCH = ("torch==2.13.0",)  # installed before the peers, so that they do not choose another build
+TORCH = ("torch==2.13.0",)  # installed before a peer, which would install another build
 RECBOLE_PACKAGES = (
     *("numpy<2", "pandas<2.3", "scipy", "tqdm", "colorlog==4.7.2", "colorama", "scikit-learn", "pyyaml"),
     *("tensorboard", "texttable", "psutil", "thop", "tabulate", "plotly", "setuptools<80"),
 )
 SMOKE_SHAPE = (300, 120, 30)  # users, films, mean history length
-SMOKE = Settings(layers=1, dim=16, length=40, batch_size=32, threads=1, requests=5)
-SETTING_FLAGS = ("batch_size", "epochs", "threads", "requests")
-MEDIANS = ("sequences_per_second", "seconds", "fit_seconds", "memory_mb", "cloze_loss")
+SMOKE_SETTINGS = Settings(layers=1, dim=16, length=40, batch_size=32, threads=1, requests=5)
+SETTING_FLAGS = ("batch_size", "epochs", "threads", "requests")  # fields of `Settings` that have a flag
+MEDIAN_FIGURES = ("sequences_per_second", "seconds", "fit_seconds", "memory_mb", "cloze_loss")
 
 
 @dataclass(frozen=True)
 class System:
-    """A system, its script in benchmarks/peers, and the `pip install` calls of its environment (none: this one)."""
+    """A system that is measured."""
 
     name: str
-    script: str
-    flags: tuple[str, ...] = ()
-    installs: tuple[tuple[str, ...], ...] = ()
+    script: str  # module in benchmarks/peers
+    flags: tuple[str, ...] = ()  # of the script
+    installs: tuple[tuple[str, ...], ...] = ()  # arguments of `pip install` calls; (): it runs in this environment
 
     @property
     def version(self) -> str:
@@ -57,23 +57,23 @@ class System:
 
 
 OURS = System("ours", "nextreel")
-BIASED = System("ours, relative bias", "nextreel", ("--relative-bias",))
+OURS_WITH_BIAS = System("ours, relative bias", "nextreel", ("--relative-bias",))
 SYSTEMS = (
     OURS,
     System("ours, random start", "nextreel", ("--random-start",)),
     System("ours, bf16 if fast", "nextreel", ("--precision", "auto")),
-    BIASED,
+    OURS_WITH_BIAS,
     System("rectools", "rectools", installs=(TORCH, ("rectools[torch]==0.19.0",))),
     # RecBole pins an old ray, which only tuning needs
     System("recbole", "recbole", installs=(TORCH, RECBOLE_PACKAGES, ("--no-deps", "recbole==1.2.1"))),
 )
 SPEED_TARGETS = {  # (our system, peer) → our speed / the speed of the peer, in sequences per second
-    (OURS.name, "rectools"): Target("times_the_speed", 12, at_least=True),
-    (OURS.name, "recbole"): Target("times_the_speed", 8, at_least=True),
-    (BIASED.name, "rectools"): Target("times_the_speed", 15, at_least=True),
-    (BIASED.name, "recbole"): Target("times_the_speed", 8, at_least=True),
+    (OURS.name, "rectools"): Target("times_the_speed", 12, is_minimum=True),
+    (OURS.name, "recbole"): Target("times_the_speed", 8, is_minimum=True),
+    (OURS_WITH_BIAS.name, "rectools"): Target("times_the_speed", 15, is_minimum=True),
+    (OURS_WITH_BIAS.name, "recbole"): Target("times_the_speed", 8, is_minimum=True),
 }
-LATENCY_TARGET = Target("times_the_latency", 10, at_least=True)
+LATENCY_TARGET = Target("times_the_latency", 10, is_minimum=True)
 
 
 @exit_on_error()
@@ -90,17 +90,17 @@ def main(argv: Sequence[str] | None = None) -> None:
         arguments.add_argument("--" + name.replace("_", "-"), type=int, help=f"({getattr(Settings, name)})")
     options = arguments.parse_args(argv)
     changes = {name: value for name in SETTING_FLAGS if (value := getattr(options, name)) is not None}
-    settings = replace(SMOKE if options.smoke else Settings(), seed=options.seed, **changes)
+    settings = replace(SMOKE_SETTINGS if options.smoke else Settings(), seed=options.seed, **changes)
     systems = [system for system in SYSTEMS if system.name.partition(",")[0] in options.systems.split(",")]
-    dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
-    pythons = {system.name: environment(system, options.envs or paths.home() / "peers") for system in systems}
+    dataset = generate_dataset(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
+    pythons = {system.name: ensure_environment(system, options.envs or paths.home() / "peers") for system in systems}
     task = make_task(dataset, settings)
     runs = []
     for turn in range(options.rounds):
         for system in systems:
             figures = run(system.script, pythons[system.name], task, system.flags)[0]
             runs.append({"round": turn, "system": system.name, **figures})
-            print(f"{turn + 1}. {line(system.name, figures, figures['latency_ms']['p50'])}", flush=True)
+            print(f"{turn + 1}. {format_figures(system.name, figures, figures['latency_ms']['p50'])}", flush=True)
     data = {"dataset": dataset.name, "sequences": len(task.train), "films_in_them": task.n_interactions}
     data |= {"films": task.n_items, "held_out_sequences": len(task.held_out)}
     data["films_to_guess"] = int(np.concatenate(task.masks).sum())
@@ -111,13 +111,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     write_json(options.json, result)
 
 
-def environment(system: System, folder: Path) -> str:
-    """Return the Python of a system. Make its environment if it is missing or incomplete."""
+def ensure_environment(system: System, folder: Path) -> str:
+    """Return the path of the Python of a system. Make its environment if it is missing or incomplete."""
     if not system.installs:
         return sys.executable
     home = (folder / system.script).resolve()
-    python, complete = home / "bin" / "python", home / "complete"
-    if complete.exists():
+    python, marker = home / "bin" / "python", home / "complete"  # the marker exists if the environment is complete
+    if marker.exists():
         return str(python)
     print(f"installing {system.name} into {home} …", flush=True)
     try:
@@ -126,12 +126,12 @@ def environment(system: System, folder: Path) -> str:
             subprocess.run([str(python), "-m", "pip", "install", "--quiet", *packages], check=True)
     except subprocess.CalledProcessError as error:
         raise RecsysError(f"{system.name} could not be installed; see above, or leave it out with --systems") from error
-    complete.touch()
+    marker.touch()
     return str(python)
 
 
 def make_task(dataset: Dataset, settings: Settings) -> SpeedTask:
-    """Cut the histories to the newest films, hold out some users, and drop films that only held-out users have."""
+    """Return the task: hold out some users, keep the newest films, and drop films that only held-out users have."""
     rng = np.random.default_rng(settings.seed)
     histories = [history[-settings.length :] for history in LEAVE_ONE_OUT(dataset).train.histories if len(history) > 1]
     n_held_out = round(HELD_OUT_SHARE * len(histories))
@@ -170,10 +170,10 @@ def run(
 
 
 def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, float]:
-    """Return our speed / the peer's, and the peer's latency / ours (above 1: ours is better).
+    """Return our speed divided by the peer's, and the peer's latency divided by ours. Above 1, ours is better.
 
-    Both are medians over rounds, NaN without rounds. A ratio is of two runs of one round, because the load of the
-    machine changes between rounds.
+    Both are medians over rounds, NaN without rounds. A ratio compares two runs of the same round, because the load of
+    the machine changes between rounds.
     """
     frame, names = pd.json_normalize(runs), ("sequences_per_second", "latency_ms.p50")
     speeds, latencies = (frame.pivot_table(index="round", columns="system", values=name) for name in names)
@@ -185,15 +185,14 @@ def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, flo
 def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     """Return the medians of each system over its runs, with the `ratios` of OURS to the system."""
     frame = pd.json_normalize(runs).rename(columns={"latency_ms.p50": "latency_ms"})
-    table = frame.groupby("system", sort=False)[[*MEDIANS, "latency_ms"]].median().round(4).to_dict("index")
-    others = set(table) - {OURS.name} if OURS.name in table else set()
-    for name in others:
+    table = frame.groupby("system", sort=False)[[*MEDIAN_FIGURES, "latency_ms"]].median().round(4).to_dict("index")
+    for name in set(table) - {OURS.name} if OURS.name in table else ():
         speed, latency = ratios(runs, OURS.name, name)
         table[name] |= {"times_the_speed": round(speed, 4), "times_the_latency": round(latency, 4)}
     return table
 
 
-def line(name: str, figures: dict[str, Any], latency_ms: float) -> str:
+def format_figures(name: str, figures: dict[str, Any], latency_ms: float) -> str:
     """Format a run or the medians of a system."""
     return (
         f"{name:<19} {figures['sequences_per_second']:8.1f} sequences/s"
@@ -204,7 +203,7 @@ def line(name: str, figures: dict[str, Any], latency_ms: float) -> str:
 
 def summary_lines(table: dict[str, dict[str, Any]], runs: list[dict[str, Any]]) -> list[str]:
     """Format the medians and the targets."""
-    lines = ["medians:", *(f"   {line(name, row, row['latency_ms'])}" for name, row in table.items())]
+    lines = ["medians:", *(f"   {format_figures(name, row, row['latency_ms'])}" for name, row in table.items())]
     for (ours, peer), target in SPEED_TARGETS.items():
         speed, latency = ratios(runs, ours, peer)
         if np.isnan(speed):

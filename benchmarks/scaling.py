@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks.generated_data import generated
+from benchmarks.generated_data import generate_dataset
 from benchmarks.script import in_new_process, parser, request_seconds, write_json
 from recsys import machine, runtime
 from recsys.data.dataset import Dataset
@@ -29,12 +29,14 @@ from recsys.training.options import RunOptions, TrainConfig
 
 BATCH_SIZE = 16
 NEGATIVES = 256  # of the sampled softmax
+# kind of work → column of the tables
 KINDS = {"softmax": "step, softmax", "sampled-softmax": f"step, {NEGATIVES} sampled", "request": "request"}
+# measured numbers of films in the catalogue, and in a history
 FILMS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 HISTORIES = (50, 100, 200, 500, 1_000)
-DEFAULT_FILMS, DEFAULT_HISTORY = 10_000, 200  # while the other size grows
+DEFAULT_FILMS, DEFAULT_HISTORY = 10_000, 200  # constant size while the other size grows
 UNITS = "ms of CPU time on one thread, MB on top of the data"
-LARGE_CATALOGUE = 100_000  # films; from this size, there are fewer repeats, because a step takes seconds
+LARGE_CATALOGUE = 100_000  # films; from this size, fewer steps and requests are timed, because a step takes seconds
 N_WARM_UP_REQUESTS = 3
 
 
@@ -64,41 +66,42 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def grid(quick: bool) -> list[Point]:
-    """Return points of growing catalogues, then of growing histories."""
+    """Return the points to measure: growing catalogues, then growing histories."""
     films, histories = (FILMS[:3:2], HISTORIES[:3:2]) if quick else (FILMS, HISTORIES)
     sizes = [*((n, DEFAULT_HISTORY) for n in films), *((DEFAULT_FILMS, n) for n in histories if n != DEFAULT_HISTORY)]
     return [Point(kind, *size) for size in sizes for kind in KINDS]
 
 
 def measure(point: Point) -> dict[str, float]:
-    """Return milliseconds and megabytes of a point, measured in this process."""
-    work = requests if point.kind == "request" else steps
-    work(generated(BATCH_SIZE, 10, 5), Point(point.kind, 10, 5))  # libraries load code when they are first used
-    dataset = generated(BATCH_SIZE, point.films, point.history, user_spread=0)
+    """Return {"ms", "memory_mb"} of a point, measured in this process."""
+    time_work = time_requests if point.kind == "request" else time_steps
+    # a first call without a measurement, because libraries load code when they are first used
+    time_work(generate_dataset(BATCH_SIZE, 10, 5), Point(point.kind, 10, 5))
+    dataset = generate_dataset(BATCH_SIZE, point.films, point.history, user_spread=0)
     _ = dataset.catalog.films  # computes the cached list of films, whose memory belongs to the data
     data_mb = reset_peak_mb()
-    seconds = work(dataset, point)
+    seconds = time_work(dataset, point)
     return {"ms": round(1e3 * statistics.median(seconds), 3), "memory_mb": round(runtime.peak_memory_mb() - data_mb, 1)}
 
 
-def steps(dataset: Dataset, point: Point) -> list[float]:
+def time_steps(dataset: Dataset, point: Point) -> list[float]:
     """Return CPU seconds of training steps without the first. An epoch has one step here."""
     schedule = TrainConfig(epochs=4 if point.films >= LARGE_CATALOGUE else 9, batch_size=BATCH_SIZE)
     config = Bert4RecAblatedConfig(schedule=schedule, length=point.history, pmi_init=False, without="relative bias")
     if point.kind == "sampled-softmax":
         config = replace(config, loss="sampled-softmax", negatives=NEGATIVES)
-    ends: list[float] = []
+    step_ends: list[float] = []
 
     def report(event: dict[str, Any]) -> None:
-        if not ends:
+        if not step_ends:
             reset_peak_mb()  # leaves out the peak of building the model and of the first step
-        ends.append(time.process_time())
+        step_ends.append(time.process_time())
 
     Bert4RecAblated(config).fit(dataset, None, RunOptions(device="cpu", report=report))
-    return [end - start for start, end in pairwise(ends)]
+    return [end - start for start, end in pairwise(step_ends)]
 
 
-def requests(dataset: Dataset, point: Point) -> list[float]:
+def time_requests(dataset: Dataset, point: Point) -> list[float]:
     """Return CPU seconds of requests without the first N_WARM_UP_REQUESTS."""
     from recsys.models import registry
     from recsys.serving.predictor import Predictor

@@ -34,7 +34,7 @@ def write_json(path: Path | None, document: dict[str, Any]) -> None:
 
 @contextmanager
 def costs() -> Iterator[dict[str, float]]:
-    """Yield a dictionary that gets the wall time and the CPU time of the block, and the peak memory of the process."""
+    """Yield a dictionary. After the block, it has the times of the block and the peak memory of the process."""
     figures: dict[str, float] = {}
     start, cpu_start = time.perf_counter(), time.process_time()
     yield figures
@@ -57,6 +57,6 @@ def request_seconds(predictor: "Predictor", requests: Iterable["Request"]) -> tu
 
 
 def in_new_process(function: Callable[..., T], *arguments: Any) -> T:
-    """Call a function in a process that has not loaded or computed anything before."""
+    """Call a function in a fresh process, without the memory and caches of this process, and return its result."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
         return pool.submit(function, *arguments).result()

@@ -6,8 +6,8 @@
 
 The data set is split as for the recommenders of the app. The target is the last film of each user, with `--part valid`
 the last film but one. All films that the user watched before are excluded, also films that the recommender does not
-get. A tie counts against the target. The intervals are 95 % bootstrap intervals over users. `request_ms` is the median
-time of a request on one thread.
+get. Films with the same score as the target rank above it. The intervals are 95 % bootstrap intervals over users.
+`request_ms` is the median time of a request on one thread.
 """
 
 import statistics
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             row[str(length or "all")] = {METRIC: round(value, 4), "interval": [round(low, 4), round(high, 4)]}
         row["request_ms"] = {str(n): round(request_ms(name, dataset, held_out, n), 1) for n in REQUEST_LENGTHS}
         rows.append(row)
-        figures = "  ".join(f"{length}: {row[length][METRIC]:.4f}" for length in row if METRIC in row[length])
+        figures = "  ".join(f"{key}: {figure[METRIC]:.4f}" for key, figure in row.items() if METRIC in figure)
         print(f"{name:20s} {figures}  request (3 films): {row['request_ms']['3']} ms", flush=True)
     description = {"dataset": dataset.name, "part": options.part, "splitting": splitting.name, "users": len(held_out)}
     write_json(options.json, description | {"seed": 0, "machine": machine.describe(), "rows": rows})

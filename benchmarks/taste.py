@@ -28,15 +28,15 @@ N_RECOMMENDATIONS = 10  # per visitor
 N_VISITORS = 12  # of each group
 MIN_FILMS = 8  # of a group
 
-IsMember = Callable[[Film, set[str], str], bool]  # film, its genres, its language → whether it belongs to the group
+GroupRule = Callable[[Film, set[str], str], bool]  # film, its genres, its language → whether it belongs to the group
 
 
-def in_language(*codes: str, animated: bool = False) -> IsMember:
-    """Return a rule for films of some languages. Only animated films belong to the group, or only other films."""
+def language_rule(*codes: str, animated: bool = False) -> GroupRule:
+    """Return a rule for films of some languages: only animated films if `animated`, else only other films."""
     return lambda film, genres, language: language in codes and ("Animation" in genres) == animated
 
 
-def with_genres(*names: str, years: tuple[int, int] = (0, 9999), without: Iterable[str] = ()) -> IsMember:
+def genre_rule(*names: str, years: tuple[int, int] = (0, 9999), without: Iterable[str] = ()) -> GroupRule:
     """Return a rule for films that have all of some genres, none of others, and are of some years."""
     excluded = set(without)
     return lambda film, genres, language: (
@@ -44,48 +44,48 @@ def with_genres(*names: str, years: tuple[int, int] = (0, 9999), without: Iterab
     )
 
 
-def titled(*starts: str, years: tuple[int, int], genre: str = "") -> IsMember:
+def title_rule(*starts: str, years: tuple[int, int], genre: str = "") -> GroupRule:
     """Return a rule for films whose title starts with one of some texts."""
     return lambda film, genres, language: (
         film.title.startswith(starts) and years[0] <= (film.year or 0) <= years[1] and (not genre or genre in genres)
     )
 
 
-GROUPS: dict[str, IsMember] = {
-    "French": in_language("fr"),
-    "Korean": in_language("ko"),
-    "Hindi": in_language("hi"),
-    "Russian": in_language("ru", "uk"),
-    "Italian": in_language("it"),
-    "Spanish": in_language("es"),
-    "German": in_language("de"),
-    "Scandinavian": in_language("sv", "da", "no"),
-    "Chinese and Cantonese": in_language("zh", "yue"),
-    "Japanese": in_language("ja"),
-    "anime": in_language("ja", animated=True),
-    "documentaries": with_genres("Documentary"),
-    "film noir": with_genres("Film-Noir"),
-    "westerns": with_genres("Western"),
-    "horror, 1968 to 1989": with_genres("Horror", years=(1968, 1989)),
-    "musicals until 1969": with_genres("Musical", years=(0, 1969)),
-    "romantic comedies, 1989 to 2001": with_genres(
+GROUPS: dict[str, GroupRule] = {
+    "French": language_rule("fr"),
+    "Korean": language_rule("ko"),
+    "Hindi": language_rule("hi"),
+    "Russian": language_rule("ru", "uk"),
+    "Italian": language_rule("it"),
+    "Spanish": language_rule("es"),
+    "German": language_rule("de"),
+    "Scandinavian": language_rule("sv", "da", "no"),
+    "Chinese and Cantonese": language_rule("zh", "yue"),
+    "Japanese": language_rule("ja"),
+    "anime": language_rule("ja", animated=True),
+    "documentaries": genre_rule("Documentary"),
+    "film noir": genre_rule("Film-Noir"),
+    "westerns": genre_rule("Western"),
+    "horror, 1968 to 1989": genre_rule("Horror", years=(1968, 1989)),
+    "musicals until 1969": genre_rule("Musical", years=(0, 1969)),
+    "romantic comedies, 1989 to 2001": genre_rule(
         "Romance", "Comedy", years=(1989, 2001), without=("Action", "Animation", "Fantasy", "Crime")
     ),
-    "Pixar": titled(
+    "Pixar": title_rule(
         *("Toy Story", "A Bug's Life", "Finding ", "Monsters, Inc", "Monsters University", "The Incredibles"),
         *("Incredibles 2", "Cars", "Ratatouille", "WALL", "Up", "Brave", "Inside Out", "Coco", "The Good Dinosaur"),
         *("Soul", "Luca", "Onward"),
         years=(1995, 2022),
         genre="Animation",
     ),
-    "Marvel": titled(
+    "Marvel": title_rule(
         *("Iron Man", "Captain America", "Captain Marvel", "Thor", "Avengers", "The Avengers", "Guardians of the Gal"),
         *("Ant-Man", "Doctor Strange", "Black Panther", "Spider-Man", "The Amazing Spider-Man", "Untitled Spider"),
         *("X-Men", "X2", "Deadpool", "Logan", "The Wolverine", "Fantastic Four", "Black Widow", "Eternals"),
         years=(2000, 2023),
         genre="Action",
     ),
-    "James Bond": titled(
+    "James Bond": title_rule(
         *("GoldenEye", "Tomorrow Never Dies", "The World Is Not Enough", "Die Another Day", "Casino Royale"),
         *("Quantum of Solace", "Skyfall", "Spectre", "No Time to Die", "Goldfinger", "Dr. No", "From Russia with Love"),
         *("Thunderball", "You Only Live Twice", "Diamonds Are Forever", "Live and Let Die", "Moonraker", "Octopussy"),
@@ -93,8 +93,8 @@ GROUPS: dict[str, IsMember] = {
         *("The Living Daylights", "Licence to Kill", "On Her Majesty", "Never Say Never Again"),
         years=(1962, 2022),
     ),
-    "Star Trek": titled("Star Trek", years=(1979, 2017)),
-    "Hitchcock": titled(
+    "Star Trek": title_rule("Star Trek", years=(1979, 2017)),
+    "Hitchcock": title_rule(
         *("Vertigo", "Rear Window", "Psycho", "North by Northwest", "Rebecca", "Notorious", "Rope", "The Birds"),
         *("Strangers on a Train", "Dial M for Murder", "To Catch a Thief", "Spellbound", "Shadow of a Doubt"),
         *("The 39 Steps", "Lifeboat", "Suspicion", "The Lady Vanishes", "Frenzy", "Marnie", "Torn Curtain"),
@@ -102,14 +102,14 @@ GROUPS: dict[str, IsMember] = {
         *("Topaz", "The Man Who Knew Too Much", "Sabotage", "Stage Fright"),
         years=(1930, 1976),
     ),
-    "Coen brothers": titled(
+    "Coen brothers": title_rule(
         *("Blood Simple", "Raising Arizona", "Miller's Crossing", "Barton Fink", "The Hudsucker Proxy", "Fargo"),
         *("The Big Lebowski", "O Brother", "The Man Who Wasn't There", "Intolerable Cruelty", "The Ladykillers"),
         *("No Country for Old Men", "Burn After Reading", "A Serious Man", "True Grit", "Inside Llewyn"),
         "Hail, Caesar",
         years=(1984, 2016),
     ),
-    "Woody Allen": titled(
+    "Woody Allen": title_rule(
         *("Annie Hall", "Manhattan", "Hannah and Her Sisters", "Crimes and Misdemeanors", "Sleeper", "Bananas"),
         *("Love and Death", "The Purple Rose of Cairo", "Radio Days", "Zelig", "Mighty Aphrodite", "Match Point"),
         *("Bullets Over Broadway", "Deconstructing Harry", "Everyone Says I Love You", "Scoop", "Husbands and Wives"),
@@ -134,7 +134,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows: dict[str, Any] = {}
     for name in options.recommenders or [predictor.default(dataset.name)]:
         model = checkpoints.load_or_fit(name, dataset, splitting=splitting)
-        shares = {group: share_of(model, items, dataset, options.seed) for group, items in groups.items()}
+        shares = {group: mean_share(model, items, dataset, options.seed) for group, items in groups.items()}
         values = np.sort(list(shares.values()))
         rows[name] = {"mean": values.mean(), "worst_third": values[: max(1, len(values) // 3)].mean()} | shares
         print(f"{name:20s} mean {rows[name]['mean']:.3f}  worst third {rows[name]['worst_third']:.3f}", flush=True)
@@ -159,8 +159,8 @@ def items_of_groups(dataset: Dataset) -> dict[str, np.ndarray]:
     return {name: items for name, items in groups.items() if len(items) >= MIN_FILMS}
 
 
-def share_of(model: Model, items: np.ndarray, dataset: Dataset, seed: int) -> float:
-    """Return the mean share of the visitors of a group, given the items (n,) of the group."""
+def mean_share(model: Model, items: np.ndarray, dataset: Dataset, seed: int) -> float:
+    """Return the mean share of the visitors of a group with these items (n,)."""
     rng = np.random.default_rng(seed)
     histories = [rng.choice(items, HISTORY_LENGTH, replace=False) for _ in range(N_VISITORS)]
     scores = model.score(Queries(histories))[:, : dataset.n_items]
@@ -170,7 +170,6 @@ def share_of(model: Model, items: np.ndarray, dataset: Dataset, seed: int) -> fl
         recommended = np.argpartition(-row, N_RECOMMENDATIONS)[:N_RECOMMENDATIONS]
         max_matches = min(N_RECOMMENDATIONS, len(items) - HISTORY_LENGTH)
         shares.append(np.isin(recommended, items).sum() / max_matches)
-
     return float(np.mean(shares))
 
 

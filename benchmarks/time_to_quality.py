@@ -20,7 +20,7 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from benchmarks.bench_targets import Target
-from benchmarks.generated_data import generated
+from benchmarks.generated_data import generate_dataset
 from benchmarks.script import parser, write_json
 from recsys import machine, runtime
 from recsys.config import replace_settings
@@ -45,13 +45,13 @@ ML_1M = Bert4RecAblatedConfig(
 SMOKE_SCHEDULE = TrainConfig(epochs=3, batch_size=32, warmup_steps=5, ema_decay=0.9, validate_every=1)
 SMOKE = Bert4RecAblatedConfig(schedule=SMOKE_SCHEDULE, dim=16, length=20, pmi_init=False)
 SMOKE_SHAPE = (200, 120, 20)  # users, films, mean history length
-SETTING_TYPES = {  # of the flags that change the model
+SETTING_TYPES = {  # setting of the model or its schedule that has a flag → type
     **dict.fromkeys(("batch_size", "warmup_steps", "epochs", "validate_every", "patience"), int),
     **dict.fromkeys(("lr", "ema_decay", "dropout", "mask_prob"), float),
 }
 TARGETS_DATASET = "ml-1m"
-TARGETS = (  # for this data set on an H100 or H200
-    Target("test_ndcg@10", 0.1537, at_least=True),
+TARGETS = (  # for TARGETS_DATASET on an H100 or H200
+    Target("test_ndcg@10", 0.1537, is_minimum=True),
     Target("training_seconds", 30),
     Target("total_seconds", 90),
 )
@@ -68,13 +68,13 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments.add_argument("--smoke", action="store_true", help="a small generated data set and model")
     arguments.add_argument("--no-test", action="store_true", help="do not rank the test films")
     arguments.add_argument("--compile", action="store_true", help="use torch.compile")
-    for name, kind in SETTING_TYPES.items():
-        arguments.add_argument("--" + name.replace("_", "-"), type=kind, help="of the model")
+    for name, value_type in SETTING_TYPES.items():
+        arguments.add_argument("--" + name.replace("_", "-"), type=value_type, help="setting of the model")
     options = arguments.parse_args(argv)
     run = RunOptions(seed=options.seed, device=options.device, precision=options.precision, compile=options.compile)
     changes = {name: value for name in SETTING_TYPES if (value := getattr(options, name)) is not None}
     config = replace_settings(SMOKE if options.smoke else ML_1M, changes)
-    dataset = generated(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
+    dataset = generate_dataset(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
     result = measure(dataset, config, run, not options.no_test)
     print(f"\n{result['dataset']} on {result['device']}, {'compiled' if run.compile else 'eager'}")
     print("\n".join(f"{name} {value}" for name, value in result.items() if name.endswith(("seconds", "epoch", "@10"))))
@@ -121,7 +121,7 @@ def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, ra
         **{f"valid_{name}": best[name] for name in METRICS},
         **{f"test_{name}": round(value, 6) for name, value in test.items()},
         "load_seconds": round(load_end - START, 2),  # with imports
-        # building the module, start from PMI, restoring the best weights
+        # for building the module, its initialisation from PMI, and restoring the best weights
         "preparation_seconds": round(fit_end - load_end - training_seconds, 2),
         "training_seconds": round(training_seconds, 2),
         "first_epoch_seconds": round(events[0]["seconds"], 2),  # with the compilation

@@ -1,4 +1,4 @@
-"""Print the first ten films for thirty lists of favourites as visitors type them, to be read by a person.
+"""Print ten recommendations for each of thirty lists of favourites, such as visitors type, for a person to judge.
 
     python -m benchmarks.typed_lists                     the default recommender, built-in data set
     python -m benchmarks.typed_lists sasrec-memory
@@ -62,11 +62,12 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--dataset", default=DEFAULT_DATASET)
     options = parser.parse_args(argv)
     dataset = recsys.load(options.dataset)
-    chosen = recsys.recommender(options.recommender or predictor.default(dataset.name), dataset)
+    recommender = recsys.recommender(options.recommender or predictor.default(dataset.name), dataset)
     print("| list | films | first ten |\n|---|---|---|")
     for name, titles in LISTS.items():
-        films = [pick.film.title.partition(" (")[0] for pick in chosen.recommend(list(titles), in_order=False)]
-        print(f"| {name} | {' · '.join(titles)} | {' · '.join(films)} |")
+        recommendations = recommender.recommend(list(titles), in_order=False)
+        films = " · ".join(recommendation.film.title.partition(" (")[0] for recommendation in recommendations)
+        print(f"| {name} | {' · '.join(titles)} | {films} |")
 
 
 if __name__ == "__main__":

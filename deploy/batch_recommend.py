@@ -3,10 +3,10 @@
     pip install ray==2.60.0
     python -m deploy.batch_recommend --dataset ml-1m --model sasrec-softmax --out lists --workers 2
 
-The users are divided into parts, and each part has a file. Each worker is a process that loads the recommender once and
-then writes one part after another. The same command continues an interrupted run. If a worker dies, its part is
-repeated. With one worker, Ray is not used. For several machines, start Ray on each (docs.ray.io: `ray start`) and pass
---address auto. RECSYS_HOME and the output folder must be on a disk that all machines share.
+The users are divided into parts. The recommendations for a part are a file. Each worker is a process that loads the
+recommender once and then writes one part after another. The same command continues an interrupted run. If a worker
+dies, its part is repeated. With one worker, Ray is not used. For several machines, start Ray on each (docs.ray.io: `ray
+start`) and pass --address auto. RECSYS_HOME and the output folder must be on a disk that all machines share.
 """
 
 import argparse
@@ -23,18 +23,18 @@ from recsys.storage import replace_file
 
 PART_SIZE = 10_000  # users in a file
 MAX_RETRIES = 3  # of a part whose worker died
-PARAMETERS = "parameters.json"  # in the output folder: all parts have the same parameters
+PARAMETERS = "parameters.json"  # file in the output folder with the parameters of all parts
 
 
 class Worker:
-    """A loaded recommender that writes parts."""
+    """Load a recommender and write its recommendations for parts of the users."""
 
     def __init__(self, dataset: str, model: str, k: int, folder: Path) -> None:
         self.predictor = predictor.load(model, datasets.load(dataset))
         self.k, self.folder = k, folder
 
     def write(self, part: range) -> int:
-        """Write the lists of a part, and return its number of users."""
+        """Write the recommendations for a part, and return its number of users."""
         table = users.recommend_for_users(self.predictor, self.k, Filters(), rows=part)
         users.write_table(table, part_path(self.folder, part))
         return len(part)
@@ -45,8 +45,8 @@ def part_path(folder: Path, part: range) -> Path:
     return folder / f"people-{part.start:09d}.parquet"
 
 
-def parts(n_users: int, size: int) -> list[range]:
-    """Divide the users 0 to `n_users` - 1 into parts of at most `size` users."""
+def divide(n_users: int, size: int) -> list[range]:
+    """Return parts of at most `size` users, which together are the users 0 to `n_users` - 1."""
     return [range(start, min(start + size, n_users)) for start in range(0, n_users, size)]
 
 
@@ -54,19 +54,19 @@ def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
     """Store the parameters in the folder. Raises RecsysError if it has parts with other parameters."""
     path = folder / PARAMETERS
     if path.exists():
-        stored = json.loads(path.read_text("utf-8"))
-    else:  # parts without stored parameters are from an older version, so their parameters are unknown
-        stored = {} if any(folder.glob("people-*.parquet")) else parameters
-    if different := [name for name, value in parameters.items() if stored.get(name) != value]:
-        names = ", ".join(f"{name} {stored.get(name, 'unknown')}, not {parameters[name]}" for name in different)
+        old_parameters = json.loads(path.read_text("utf-8"))
+    else:  # older versions of this script stored no parameters, so the parameters of their parts are unknown
+        old_parameters = {} if any(folder.glob("people-*.parquet")) else parameters
+    if different := [name for name, value in parameters.items() if old_parameters.get(name) != value]:
+        names = ", ".join(f"{name} {old_parameters.get(name, 'unknown')}, not {parameters[name]}" for name in different)
         raise RecsysError(f"{folder} has lists with other parameters ({names}); choose another --out")
     replace_file(path, json.dumps(parameters, indent=1).encode())
 
 
 def write_with_ray(
-    worker_args: tuple[str, str, int, Path], todo: Sequence[range], options: argparse.Namespace
+    worker_args: tuple[str, str, int, Path], missing_parts: Sequence[range], options: argparse.Namespace
 ) -> Iterator[int]:
-    """Write the parts `todo` in several processes, and yield the number of users of each finished part."""
+    """Write the missing parts in several processes, and yield the number of users of each finished part."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
         import ray
@@ -79,7 +79,7 @@ def write_with_ray(
     remote_class = ray.remote(num_cpus=1, max_restarts=MAX_RETRIES, max_task_retries=MAX_RETRIES)(Worker)
     pool = ActorPool([remote_class.remote(*worker_args) for _ in range(options.workers)])
     try:
-        yield from pool.map_unordered(lambda worker, part: worker.write.remote(part), todo)
+        yield from pool.map_unordered(lambda worker, part: worker.write.remote(part), missing_parts)
     finally:
         ray.shutdown()
 
@@ -94,7 +94,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--out", type=Path, required=True, help="folder of the parts, which are parquet files")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--part", type=int, default=PART_SIZE, help="users in a file")
-    parser.add_argument("--address", help="of a running Ray cluster; auto: the one of this machine")
+    parser.add_argument("--address", help="of a running Ray cluster; auto: the cluster of this machine")
     options = parser.parse_args(argv)
     for name in ("k", "workers", "part"):
         if getattr(options, name) < 1:
@@ -102,7 +102,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     folder = options.out.resolve()
     n_users = datasets.load(options.dataset).n_users
     check_parameters(folder, {name: getattr(options, name) for name in ("dataset", "model", "k", "part")})
-    missing_parts = [part for part in parts(n_users, options.part) if not part_path(folder, part).exists()]
+    missing_parts = [part for part in divide(n_users, options.part) if not part_path(folder, part).exists()]
     if not missing_parts:
         return
     worker_args = (options.dataset, options.model, options.k, folder)

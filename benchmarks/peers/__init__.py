@@ -1,1 +1,1 @@
-"""The program of each system. It runs in the environment of the system. task.py contains the code that all share."""
+"""One script per system, which runs in the environment of the system. task.py has their common code."""

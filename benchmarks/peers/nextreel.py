@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks.generated_data import catalog
+from benchmarks.generated_data import generate_catalog
 from benchmarks.peers.task import MASK, K, SpeedTask, load, speed_result
 from recsys.data.dataset import Dataset, Interactions
 from recsys.models import registry
@@ -18,7 +18,7 @@ from recsys.serving.recommend import Request, recommend
 from recsys.training.options import RunOptions, TrainConfig
 
 LEARNING_RATE = 4e-3
-WARM_UP_STEPS = 10  # a training has about fifty steps
+WARM_UP_STEPS = 10  # of about fifty steps of a training
 
 
 def main() -> None:
@@ -26,7 +26,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--random-start", action="store_true", help="no PMI initialisation")
-    parser.add_argument("--relative-bias", action="store_true", help="in place of position embeddings, as shipped")
+    parser.add_argument("--relative-bias", action="store_true", help="in place of position embeddings")
     parser.add_argument("--precision", default="fp32")
     options = parser.parse_args()
     task: SpeedTask = load(options.folder)
@@ -47,7 +47,7 @@ def main() -> None:
     model = Bert4RecAblated(config).fit(dataset, None, run)
     fit_seconds = time.perf_counter() - start
     predictor = Predictor(dataset, registry.get("bert4rec"), model)
-    query = Request(tuple(task.query.tolist()), K)
+    timed_request = Request(tuple(task.query.tolist()), K)
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:
         module = model.module
@@ -60,7 +60,7 @@ def main() -> None:
             return module.logits(states).numpy()
 
     def request() -> list[int]:
-        return [recommendation.item for recommendation in recommend(predictor, query)]
+        return [recommendation.item for recommendation in recommend(predictor, timed_request)]
 
     torch.set_num_threads(1)
     result = speed_result(task, events[-1]["seconds"], fit_seconds, score, request)
@@ -73,7 +73,7 @@ def as_dataset(task: SpeedTask) -> Dataset:
     item = np.concatenate(task.train).astype(np.int32)
     user = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
     events = Interactions(user, item, np.ones(len(item), np.float32), np.arange(len(item)))
-    return Dataset("task", catalog(task.n_items), events, np.arange(len(lengths)))
+    return Dataset("task", generate_catalog(task.n_items), events, np.arange(len(lengths)))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@
 
 By default, RecBole makes a row of every prefix of a history. Files named in `benchmark_filename` are used row by row,
 so a row can have a whole history. BERT4Rec gets a row per history. SASRec has a loss at the last item of a row only, so
-it gets a row per prefix. Sequences are padded on the right. Item 0 is padding, and the item after the last is the mask.
+it gets a row per prefix. Sequences are padded on the right. Token 0 is padding, and the last token is the mask.
 
 The learning rates of a quality task are the best of RecBole's own search on MovieLens 1M (benchmark/hyper/sequential).
 All other settings are its defaults, with a cross-entropy over all items.
@@ -33,19 +33,19 @@ QUALITY_SETTINGS: dict[str, dict[str, Any]] = {
     "sasrec": {"learning_rate": 0.0005, "MAX_ITEM_LIST_LENGTH": 50, "train_batch_size": 2048},
     "bert4rec": {"learning_rate": 0.005, "MAX_ITEM_LIST_LENGTH": 200, "train_batch_size": 128, "ft_ratio": 0.0},
 }
-ROWS = {  # settings for files in which each row has a whole history
+WHOLE_HISTORIES = {  # settings for files in which each row has a whole history
     "benchmark_filename": ["train", "valid", "test"],
     "load_col": {"inter": ["user_id", "item_id_list", "item_id"]},
     "alias_of_item_id": ["item_id_list"],
 }
-PREFIXES = {  # settings for a file of events, of which RecBole makes a row for every prefix of a history
+ALL_PREFIXES = {  # settings for a file of events, of which RecBole makes a row for every prefix of a history
     "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
     "eval_args": {"split": {"LS": "valid_and_test"}, "order": "TO", "group_by": "user", "mode": "full"},
 }
 
 
 def configure(name: str, folder: Path, seed: int, threads: int, settings: dict[str, Any]) -> Config:
-    """Return the config of a model. Set the threads and the seed."""
+    """Set the number of threads and the seed, and return the config of a model."""
     common = {
         "data_path": str(folder),
         "loss_type": "CE",
@@ -87,7 +87,7 @@ def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
         "train_batch_size": settings.batch_size,
         "epochs": settings.epochs,
     }
-    config = configure("BERT4Rec", folder / "recbole", settings.seed, settings.threads, ROWS | sizes)
+    config = configure("BERT4Rec", folder / "recbole", settings.seed, settings.threads, WHOLE_HISTORIES | sizes)
     start = time.perf_counter()
     data, batches, model, trainer = prepare(config)
     epochs_start = time.perf_counter()
@@ -97,10 +97,9 @@ def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
     n_interactions = int(batches._dataset.inter_feat["item_length"].sum())
     if (len(batches._dataset), n_interactions) != (len(task.train), task.n_interactions):
         raise ValueError(f"RecBole has not used the whole sequences: {n_interactions} items, not {task.n_interactions}")
-    token_of_item = data.token2id(
-        "item_id", [str(item) for item in range(task.n_items)]
-    )  # (I,) tokens of RecBole, from 1
-    item_of_token = np.argsort(token_of_item)  # (I,) entry t is the item of token t + 1
+    # (I,) tokens of RecBole, from 1
+    token_of_item = data.token2id("item_id", [str(item) for item in range(task.n_items)])
+    item_of_token = np.argsort(token_of_item)  # (I,) the item of token t is at index t - 1
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:
         tokens = np.zeros((len(sequences), settings.length), np.int64)
@@ -134,7 +133,7 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
         write_histories(task, folder / "recbole" / "task")
     else:
         write_rows([items[-width:] for items in task.train], folder / "recbole" / "task")
-    file_settings = PREFIXES if name == "sasrec" else ROWS
+    file_settings = ALL_PREFIXES if name == "sasrec" else WHOLE_HISTORIES
     limits = task.limits
     config = configure(MODELS[name], folder / "recbole", limits.seed, limits.threads, file_settings | model_settings)
     data, batches, model, trainer = prepare(config)
@@ -166,7 +165,6 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
         training.count_batch(len(batch))
         if training.is_over:
             break
-
     size_keys = ("hidden_size", "inner_size", "n_layers", "n_heads")
     keys = (*model_settings, *size_keys, "hidden_dropout_prob", "attn_dropout_prob", "loss_type")
     reported_settings = {key: config[key] for key in keys}

@@ -3,8 +3,8 @@
     python -m benchmarks.peers.rectools FOLDER                    a speed task with BERT4Rec
     python -m benchmarks.peers.rectools FOLDER sasrec|bert4rec    a quality task
 
-Sequences are padded on the left, as in RecTools. The settings of a quality task are those of RecTools' own benchmark
-on MovieLens 1M (github.com/blondered/bert4rec_repro). FOLDER holds a task that `benchmarks.peers.task.save` wrote.
+Sequences are padded on the left, as in RecTools. A quality task uses the settings of RecTools' own benchmark on ML-1M
+(github.com/blondered/bert4rec_repro). FOLDER holds a task that `benchmarks.peers.task.save` wrote.
 """
 
 import time
@@ -137,7 +137,7 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
 
     def score(histories: list[np.ndarray]) -> np.ndarray:
         preparator = model.data_preparator
-        # without items that only users with a single item have
+        # RecTools leaves out items that occur only in histories with a single item
         items_in_model = preparator.get_known_item_ids().astype(np.int64)
         token_of_item = np.full(task.n_items, -1)  # (I,) tokens of RecTools, -1: not in the model
         token_of_item[items_in_model] = preparator.item_id_map.convert_to_internal(items_in_model)

@@ -1,8 +1,8 @@
 """The tasks that every system gets, and the measurement of its answers. Only NumPy is needed.
 
-A speed task trains a BERT4Rec of given sizes. Its loss is the mean cross-entropy, over all items, of items masked in
-held-out sequences. The masked items are equal for all systems. A quality task trains for a given CPU time. The weights
-with the best validation NDCG@10 then rank the test item of every user.
+A speed task trains a BERT4Rec of given sizes. Its loss is the mean cross-entropy of masked items in held-out sequences,
+with a softmax over all items. The masked items are equal for all systems. A quality task trains for a given CPU time.
+The weights with the best validation NDCG@10 then rank the test item of every user.
 
 Shapes: S sequences, B users, I items, M masked items.
 """
@@ -27,11 +27,12 @@ from recsys.runtime import peak_memory_mb
 MASK = -1  # in place of an item that must be predicted
 K = 10  # items that a request returns
 SPEED_BATCH_SIZE, QUALITY_BATCH_SIZE = 32, 64  # sequences scored at once
-N_WARM_UP = 20  # requests that are not counted
-RANKS = "ranks.npy"  # in the folder of a quality task
+N_WARM_UP = 20  # requests before the timed requests
+RANKS = "ranks.npy"  # file with the test ranks in the folder of a quality task
 UNTRAINED_SCORE = -1e9  # of an item that occurs in no training history
 
-Score = Callable[[list[np.ndarray]], np.ndarray]  # sequences → scores: (M, I) of a speed task, (B, I) of a quality task
+# sequences → scores: (M, I) for the masked items of a speed task, (B, I) for the next items of a quality task
+Score = Callable[[list[np.ndarray]], np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Limits:
     """Limits of a quality task, equal for all systems."""
 
     minutes: float = 120.0  # CPU time of training
-    validations: int = 12  # evenly spread over the training
+    validations: int = 12  # number, evenly spread over the training
     validation_users: int = 1000
     threads: int = 1
     seed: int = 0
@@ -103,7 +104,7 @@ Task = SpeedTask | QualityTask
 
 
 def save(task: Task, folder: Path) -> None:
-    """Write a task to a folder."""
+    """Write a task to task.json in a folder."""
     (folder / "task.json").write_text(json.dumps(asdict(task), default=np.ndarray.tolist))
 
 
@@ -176,9 +177,9 @@ def speed_result(
 ) -> dict[str, Any]:
     """Measure a model that took `seconds` for its epochs, and `fit_seconds` with the preparation.
 
-    `score` and `request` are those of `cloze_loss` and `latency`. The result has the version of `package`.
+    `score` is passed to `cloze_loss`, and `request` to `latency`. The result contains the version of `package`.
     """
-    memory_mb = peak_memory_mb()  # here, because the following measurements need memory
+    memory_mb = peak_memory_mb()  # before the following measurements, which need memory
     return {
         "sequences_per_second": round(len(task.train) * task.settings.epochs / seconds, 2),
         "seconds": round(seconds, 3),
@@ -201,7 +202,7 @@ class TimedTraining:
         self.task, self._score, self._network = task, score, network
         users = np.random.default_rng(task.limits.seed).permutation(len(task.train))[: task.limits.validation_users]
         self._validation_users = np.sort(users)
-        self.seconds, self.sequences = 0.0, 0
+        self.seconds, self.sequences = 0.0, 0  # CPU time until the last validation, and sequences trained on
         self.validations: list[dict[str, float]] = []
         self._best: Any = None
         self._start = time.process_time()
@@ -216,7 +217,7 @@ class TimedTraining:
         return len(self.validations) >= self.task.limits.validations
 
     def count_batch(self, n_sequences: int) -> None:
-        """Count a batch of training, and validate if it is due."""
+        """Count the sequences of a batch, and validate if a validation is due."""
         self.sequences += n_sequences
         seconds = self.seconds + time.process_time() - self._start
         interval = 60 * self.task.limits.minutes / self.task.limits.validations
@@ -235,7 +236,7 @@ class TimedTraining:
             "epochs": round(self.sequences / sequences_per_epoch, 2),
             "train_seconds": round(self.seconds, 1),
             "sequences_per_second": round(self.sequences / self.seconds, 2),
-            "looks": self.validations,
+            "looks": self.validations,  # the key of an older version, which stored files have
             "memory_mb": round(peak_memory_mb(), 1),
         }
 
@@ -248,12 +249,15 @@ class TimedTraining:
         self.validations.append(validation)
         print(json.dumps(validation), flush=True)
 
-    def _ranks(self, users: np.ndarray, targets: np.ndarray, later: list[np.ndarray]) -> np.ndarray:
-        """Return the ranks of `targets` (B,) for some users. The items of `later`, each (B,), extend the histories."""
+    def _ranks(self, users: np.ndarray, targets: np.ndarray, later_items: list[np.ndarray]) -> np.ndarray:
+        """Return the ranks of the targets of `users` (n,), given the targets (B,) of all users.
+
+        Each array (B,) of `later_items` has an item of each user that is appended to the history.
+        """
         ranks = np.zeros(len(users), np.int64)
         for start in range(0, len(users), QUALITY_BATCH_SIZE):
             rows = users[start : start + QUALITY_BATCH_SIZE]
-            histories = [np.append(self.task.train[row], [items[row] for items in later]) for row in rows]
+            histories = [np.append(self.task.train[row], [items[row] for items in later_items]) for row in rows]
             histories = [history.astype(np.int64) for history in histories]
             scores = self._score(histories)
             if scores.shape != (len(rows), self.task.n_items):

@@ -143,9 +143,9 @@ def split(view: EvaluationView, dataset: Dataset) -> Split:
 def metrics_by_group(
     view: EvaluationView, _split: Split, variants: list[str], grouping: str, metric: str
 ) -> pd.DataFrame:
-    """Return `groups.by_bucket` of some variants. `_split` is not in the cache key, because the view determines it."""
+    """Return `groups.metric_by_bucket`. `_split` is not in the cache key, because the view determines it."""
     all_ranks = ranks(view)[0]
-    return groups.by_bucket(_split, {variant: all_ranks[variant] for variant in variants}, grouping, metric)
+    return groups.metric_by_bucket(_split, {variant: all_ranks[variant] for variant in variants}, grouping, metric)
 
 
 def protocol_title(name: str) -> str:

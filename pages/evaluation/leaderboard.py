@@ -170,7 +170,7 @@ def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
 
 def show_missing(view: EvaluationView) -> None:
     """Show the recommenders without a result, if any, and the commands that evaluate them."""
-    missing = report.missing(view.board["variant"])
+    missing = report.recommenders_without(view.board["variant"])
     if not missing:
         return
     retraining_reason = protocols.get_current_or_former(view.protocol).retraining_reason

@@ -17,10 +17,10 @@ CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
 X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}  # column → option of the menu
 X_TITLES = {"epoch": N_("Epoch"), "seconds": N_("Seconds of training")}
 WITHOUT_TIME = {  # field of `tables.Costs` with recommenders → text
-    "fitted": N_("Without recorded preparation time: {models}."),
-    "combined": N_("Mixtures of other recommenders: {models}."),
-    "unknown": N_("Without recorded training time: {models}."),
-    "other_hardware": N_("Trained on other hardware: {models}."),
+    "fitted_titles": N_("Without recorded preparation time: {models}."),
+    "mixture_titles": N_("Mixtures of other recommenders: {models}."),
+    "untimed_titles": N_("Without recorded training time: {models}."),
+    "other_hardware_titles": N_("Trained on other hardware: {models}."),
 }
 
 
@@ -46,7 +46,7 @@ def show(view: EvaluationView) -> None:
 def training_logs(view: EvaluationView, protocol: str) -> dict[str, pd.DataFrame]:
     """Return variant → training log with a protocol's splitting, for the default recommender and those of the board."""
     variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
-    return tables.train_logs(view.dataset, variants, protocols.get_current_or_former(protocol).splitting)
+    return tables.training_logs(view.dataset, variants, protocols.get_current_or_former(protocol).splitting)
 
 
 def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:

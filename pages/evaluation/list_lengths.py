@@ -19,7 +19,7 @@ def show(view: EvaluationView, metric: str) -> None:
     if gives_favourites:
         length_labels = {protocol.name: str(protocol.n_given) for protocol in protocols.FAVOURITES}
     else:
-        length_labels = {protocol.name: str(protocol.n_newest) for protocol in protocols.SHORT}
+        length_labels = {protocol.name: str(protocol.n_newest) for protocol in protocols.LATEST_FILMS}
         length_labels[protocols.FULL.name] = _("all")
     all_leaderboards = {protocol: data.leaderboard(view.dataset, protocol)[0] for protocol in length_labels}
     leaderboards = {protocol: board for protocol, board in all_leaderboards.items() if not board.empty}

@@ -78,7 +78,7 @@ def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[st
 
 
 def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
-    """Plot `groups.by_bucket`: a row per bucket, with a mark and an error bar for each recommender."""
+    """Plot `groups.metric_by_bucket`: a row per bucket, with a mark and an error bar for each recommender."""
     n_users = table.drop_duplicates("bucket").set_index("bucket")["users"].to_dict()
     row_labels = {bucket: f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n) for bucket, n in n_users.items()}
     board_rows = board.drop_duplicates("variant").set_index("variant")

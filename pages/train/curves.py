@@ -19,7 +19,6 @@ def show(progress: Progress, model_title: str, key: str) -> None:
     """Plot the loss and the validation metric of a training. key: Part of the names of the charts."""
     axis_titles = {"loss": _("Loss"), "ndcg@10": _("Validation NDCG@10")}
     table = pd.DataFrame(progress.events, columns=["epoch", *axis_titles])
-    _epochs, max_epochs = progress.epochs
     with st.grid(2, min_column_width=240):
         for column, axis_title in axis_titles.items():
             rows = table.dropna(subset=[column])
@@ -28,7 +27,7 @@ def show(progress: Progress, model_title: str, key: str) -> None:
                 alt = _(
                     "{axis} of {model}, {last} after epoch {n}", axis=axis_title, model=model_title, last=value, n=epoch
                 )
-                figure = plot_curve(rows, column, max_epochs).update_yaxes(title=axis_title)
+                figure = plot_curve(rows, column, progress.max_epochs).update_yaxes(title=axis_title)
                 plot(figure, alt, f"{column}-{key}")
     st.caption(
         _(

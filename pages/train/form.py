@@ -146,7 +146,7 @@ def show_start_button(recommender: Recommender, dataset_name: str, changes: dict
     """Show the button that adds a training to the queue. It is disabled if the settings are invalid."""
     is_valid = False
     with errors.show_errors():
-        queue.check(recommender.name, dataset_name, changes)
+        queue.check_changes(recommender.name, dataset_name, changes)
         is_valid = True
     is_busy = any(job.state in queue.ACTIVE for job in queue.jobs())
     if st.button(

@@ -126,7 +126,7 @@ def describe_settings(job: Job) -> list[str]:
 
 def show_progress(progress: Progress) -> None:
     """Show the epoch and the remaining time."""
-    n, max_epochs = progress.epochs
+    n, max_epochs = progress.n_epochs, progress.max_epochs
     if not n:
         text = _("Preparing the first epoch…")
     elif progress.seconds_left is None:
@@ -139,7 +139,7 @@ def show_progress(progress: Progress) -> None:
 
 def status_text(job: Job, progress: Progress) -> str:
     """Return a sentence about the state of a training, or ""."""
-    n, _max_epochs = progress.epochs
+    n = progress.n_epochs
     if job.state is State.FAILED:
         return localize(job.reason)
     if job.state is State.STOPPED and not n:

@@ -1,6 +1,7 @@
 """The command `bench`: measure speed and memory.
 
-Each kind is a module `benchmarks.bench_KIND` with the config class `Options`, `measure(options)` and `lines(result)`.
+The module `benchmarks.bench_KIND` measures a kind. It has the config class `Options` and the functions
+`measure(options)`, which returns the result, and `lines(result)`, which formats the result.
 """
 
 import json
@@ -28,7 +29,7 @@ def bench(arguments: Sequence[str]) -> Call:
     def measure(
         as_json: Annotated[bool, conf.arg(name="json", help="print one JSON document")] = False,
         *,
-        measurement: module.Options,  # the name gives --help the heading "measurement options"
+        measurement: module.Options,  # --help makes the heading "measurement options" from the parameter's name
     ) -> None:
         """Measure the speed of this machine. Its hardware and the versions of its software are printed too."""
         result = module.measure(measurement)

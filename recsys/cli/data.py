@@ -52,8 +52,7 @@ def verify(name: Name = "") -> int:
     for finding in verification.check_dataset(name) if name else verification.check_all():
         print(f"{'damaged' if finding.problem else 'sound':<9}{finding}", flush=True)
         n_files += 1
-        if finding.problem:
-            n_damaged += 1
+        n_damaged += bool(finding.problem)
     print(f"damaged: {n_damaged:,} of {n_files:,}" if n_damaged else f"all {n_files:,} are sound")
     return 1 if n_damaged else 0
 
@@ -98,9 +97,9 @@ def add(
         rating_col: Column of the rating. Without one, there are no ratings.
         sep: Column separator, such as ';' or tab. Detected by default.
         min_ratings: Leave out items with fewer events.
-        noun: What the app calls an item.
+        noun: The word for an item in the app.
         replace: Replace the data set of this name.
-        check: Print what the file contains and add nothing.
+        check: Print a summary of the file and add nothing.
     """
     from recsys.data import own_data, tables
     from recsys.errors import recsys_command
@@ -108,13 +107,13 @@ def add(
     own_data.check_name(name)
     columns = {"user": user_col, "item": item_col, "time": time_col, "rating": rating_col}
     descriptions = tables.read(items) if items else None
-    checked = own_data.check(tables.read(interactions, sep), descriptions, columns, noun)
-    print("\n".join(map(str, checked.messages)))
+    checked_file = own_data.check(tables.read(interactions, sep), descriptions, columns, noun)
+    print("\n".join(map(str, checked_file.messages)))
     if check:
         return
-    dataset = own_data.add(name, checked, interactions.name, min_ratings, replace)
-    if dropped := own_data.describe_dropped(checked, dataset):
-        print(dropped)
+    dataset = own_data.add(name, checked_file, interactions.name, min_ratings, replace)
+    if dropped_text := own_data.describe_dropped(checked_file, dataset):
+        print(dropped_text)
     print(f"{name} is ready; train on it: {recsys_command('train', 'bert4rec', '--dataset', name)}")
 
 
@@ -135,7 +134,9 @@ data = group(
 
 @command("prepare")
 def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) -> int:
-    """Download and fit in advance what visitors of a public server (NEXTREEL_PUBLIC) cannot start themselves.
+    """Make a public server (NEXTREEL_PUBLIC) ready: download the sentence encoder and fit recommenders in advance.
+
+    Visitors of a public server cannot start this work.
 
     Args:
         datasets: Data sets on this computer.

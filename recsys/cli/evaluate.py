@@ -8,6 +8,7 @@ from recsys.cli.options import ALL, ProtocolName, ProtocolOrAll, command, conf
 from recsys.config import Seed
 from recsys.errors import RecsysError
 
+# baseline of `evaluation.rating_errors` → title
 BASELINE_TITLES = {"mean": "mean of all ratings", "film and person": "film mean and user bias"}
 
 
@@ -28,7 +29,8 @@ def evaluate(
         model: A recommender, or all. With all, recommenders that cannot be measured are skipped.
         dataset: A data set on this computer.
         protocol: An evaluation protocol, or all.
-        seeds: Seeds of the trainings to measure. Without any, all seeds trained on this computer, else the shipped one.
+        seeds: Seeds of the trainings to measure. Without any, all seeds trained on this computer, else the seed of the
+            shipped model.
         part: test items, or validation items for choosing settings. valid writes no file and refuses models that were
             fitted on these items.
         device: auto (a GPU if available), cpu, cuda, cuda:1 …

@@ -1,8 +1,9 @@
 """The command `experiment`: studies, the order of ties, and a published table.
 
 `experiment thesis` reproduces table 1 of G. O. Kholodudkin, "A film recommender system based on neural networks" (Kyiv,
-2021): BERT4Rec with L = 2, h = 2, d = 64, N = 200 and ρ = 0.2 on MovieLens 1M and 20M. Results, protocol and
-network are as in table 2 of the BERT4Rec paper (arXiv:1904.06690). All recommenders of that table are printed.
+2021): BERT4Rec with L = 2, h = 2, d = 64, N = 200 and ρ = 0.2 on MovieLens 1M and 20M. This table has the results of
+table 2 of the BERT4Rec paper (arXiv:1904.06690), with the same protocol and network. All recommenders of table 2 are
+printed.
 """
 
 from collections.abc import Sequence
@@ -18,7 +19,7 @@ THESIS_PROTOCOL = "popularity-100"
 THESIS_SETTINGS = ("--layers", "2", "--heads", "2", "--dim", "64", "--length", "200", "--mask-prob", "0.2")
 THESIS_METRICS = ["hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr"]
 THESIS_DATASETS = ("ml-1m", "ml-20m")
-PAPER_CODE = "P"  # of the BERT4Rec paper in the list of published figures
+PAPER_CODE = "P"  # code of the rules of the BERT4Rec paper in published.json
 
 CHOICES = "thesis: a published table; ties: how much the order of ratings within one second reveals; others: studies"
 
@@ -33,7 +34,7 @@ def choose(name: Annotated[Literal["thesis", "ties", StudyName], conf.Positional
 
 
 def experiment(arguments: Sequence[str]) -> Call:
-    """Parse the arguments of `experiment`. The decorator `command` makes `study`, `ties` and `thesis` parsers too."""
+    """Parse the arguments of `experiment` with one of the commands `study`, `ties` and `thesis`."""
     name = read(choose, "experiment", arguments[:1])
     if name == "ties":
         return ties(arguments[1:])
@@ -101,7 +102,7 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
     """
     from recsys.data import datasets
     from recsys.evaluation.file_order import measure, write
-    from recsys.evaluation.report import markdown, short
+    from recsys.evaluation.report import format_metric, markdown
     from recsys.progress import Terminal
 
     with Terminal("ties") as report:
@@ -112,7 +113,7 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
     lines = [
         f"order of ratings within one second: {result['order'] or 'neither film ids nor a hash table'}",
         f"given in the same second as the rating before: {result['share']:.1%} of all ratings, "
-        f"{result['targets']:.1%} of those of held-out films",
+        f"{result['targets']:.1%} of the ratings of held-out films",
         f"consecutive films in descending order: {descending['same second']:.2%} of {pairs['same second']:,} pairs of "
         f"one second, {descending['alone']:.2%} of {pairs['alone']:,} pairs of films that are alone in their second",
     ]
@@ -120,11 +121,11 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
         sizes = ", ".join(f"{size} from user {user}" for size, user in result["tables"].items())
         lines.append(f"buckets of the hash table: {sizes}")
     for row in result["rules"]:  # simple recommenders, alone and with the scores of `file_order.OrderRule`
-        alone, combined = short(row["alone"]), short(row["with the order"])
+        alone, combined = format_metric(row["alone"]), format_metric(row["with the order"])
         lines.append(f"NDCG@10 of {row['title']}, {row['protocol']}: {alone}, combined with the order {combined}")
     if result["recommenders"]:
         rows = [
-            [row["variant"], *(short(row[column]) if column in row else "" for column in TIE_COLUMNS)]
+            [row["variant"], *(format_metric(row[column]) if column in row else "" for column in TIE_COLUMNS)]
             for row in result["recommenders"]
         ]
         lines += ["", markdown(["recommender", *TIE_COLUMNS], rows), ""]
@@ -169,9 +170,12 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
 
 
 def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
-    """Return rows with each published result and our result after it, and the commands that measure missing results."""
+    """Return the rows of the table and the commands that measure missing results.
+
+    A row has a data set, a recommender, a source and THESIS_METRICS. Our result follows the published result.
+    """
     from recsys.evaluation import published_figures, report, results
-    from recsys.evaluation.report import short
+    from recsys.evaluation.report import format_metric
 
     rows, commands = [], []
     for dataset in datasets:
@@ -179,12 +183,12 @@ def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
         for _, row in published[published["code"].str.rstrip("*") == PAPER_CODE].iterrows():
             variant = row["variant"]
             source = "thesis and paper" if variant == THESIS_MODEL else "paper"
-            rows.append([dataset, row["title"], source, *map(short, row[THESIS_METRICS])])
+            rows.append([dataset, row["title"], source, *map(format_metric, row[THESIS_METRICS])])
             try:
                 result = results.load(dataset, THESIS_PROTOCOL, variant)
                 n_seeds = len(result["seeds"])
                 source = f"here, {n_seeds} seed{'s' if n_seeds > 1 else ''}"
-                values = [short(result["mean"][metric]) for metric in THESIS_METRICS]
+                values = [format_metric(result["mean"][metric]) for metric in THESIS_METRICS]
             except results.ResultError:
                 source, values = "here", ["not measured yet"] + [""] * (len(THESIS_METRICS) - 1)
                 commands += report.first_result_commands(variant, dataset, THESIS_PROTOCOL)

@@ -14,8 +14,8 @@ def list_jobs() -> None:
     lines = []
     for job in queue.jobs():
         title = f"{job.variant} on {job.dataset}" if job.variant else ""  # a damaged job has none
-        n_finished, max_epochs = queue.progress(job).epochs
-        epochs = f"epoch {n_finished} of {max_epochs}" if max_epochs else ""
+        progress = queue.progress(job)
+        epochs = f"epoch {progress.n_epochs} of {progress.max_epochs}" if progress.max_epochs else ""
         cells = (job.id, job.state.value, title, epochs, str(job.reason))
         lines.append("  ".join(filter(None, cells)))
     print("\n".join(lines) or "no training was started in the app")

@@ -12,7 +12,7 @@ from recsys.config import ConfigError
 from recsys.errors import ACCESS_ERRORS, Message, RecsysError, disk_advice
 from recsys.progress import Cancelled
 
-COMMANDS = {  # name: (module of recsys.cli with an `options.Command` of this name, help)
+COMMANDS = {  # name → (module of recsys.cli with an `options.Command` of this name, help)
     "data": ("data", "list, download, add, verify or delete data sets"),
     "train": ("train", "train a recommender and save its checkpoint"),
     "evaluate": ("evaluate", "measure a recommender and store the result"),
@@ -22,9 +22,9 @@ COMMANDS = {  # name: (module of recsys.cli with an `options.Command` of this na
     "jobs": ("jobs", "list, stop, resume or remove trainings that were started in the app"),
     "bench": ("bench", "measure the speed of training, serving, evaluation or loading"),
     "app": ("app", "open the app in a window or in the browser"),
-    "prepare": ("data", "download and fit in advance what visitors of a public server need"),
+    "prepare": ("data", "download the sentence encoder and fit recommenders for a public server"),
 }
-DISK_ERRORS = ACCESS_ERRORS | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the last three: the disk is full or limited
+DISK_ERRORS = ACCESS_ERRORS | {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # the last three: full disk, quota, file size
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _print_help(arguments: Sequence[str]) -> NoReturn:
-    """Print the list of commands for --help, or an error for an unknown or missing command."""
+    """Print the list of commands for --help, or an error for an unknown or missing command, and raise SystemExit."""
     from recsys.cli.options import group
 
     functions: dict[str, Any] = {}

@@ -20,11 +20,11 @@ except ImportError as error:  # a minimal installation for training lacks tyro o
 Call = Callable[[], int | None]  # a parsed command; returns the exit code, None for 0
 Command = Callable[[Sequence[str]], Call]  # parses the arguments of a command
 Flag = Annotated[bool, conf.FlagCreatePairsOff]  # a field with a flag, but without the opposite flag --no-…
-FLAT = (conf.OmitArgPrefixes, conf.PositionalMetavarFromFieldName)  # --epochs, not --settings.schedule.epochs
-UNPAIRED = (*FLAT, conf.FlagCreatePairsOff)  # --json, without --no-json
+FLAT_NAMES = (conf.OmitArgPrefixes, conf.PositionalMetavarFromFieldName)  # --epochs, not --settings.schedule.epochs
+WITHOUT_OPPOSITES = (*FLAT_NAMES, conf.FlagCreatePairsOff)  # --json, but no --no-json
 
-# `studies.plans` and `evaluation.protocols` define these names too. They import pandas, which is too slow for --help.
-# So the names are repeated here and in `jobs.queue`. A test checks that they are equal.
+# `studies.plans` and `evaluation.protocols` define the studies and protocols, but they import pandas, which is too slow
+# for --help. So the names are repeated here and in `jobs.queue`. A test compares them.
 ProtocolOrAll = Literal[ProtocolName, "all"]
 StudyName = Literal[
     "ablation-bert4rec", "ablation-sasrec", "steps", "width", "mask-share", "length", "popularity", "losses", "masking",
@@ -35,19 +35,19 @@ ALL = "all"  # a value of flags, for all protocols or all recommenders
 
 def command(name: str) -> Callable[[Callable[..., int | None]], Command]:
     """Return a decorator that turns a function into a command. The parameters of the function become flags."""
-    return lambda function: partial(read, _deferred(function), name, config=UNPAIRED)
+    return lambda function: partial(read, _defer(function), name, config=WITHOUT_OPPOSITES)
 
 
 def group(name: str, functions: Mapping[str, Callable[..., int | None]]) -> Command:
     """Return a command with a subcommand for each function: `data list`, `data get`."""
     subcommands = tuple(
-        Annotated[Any, conf.subcommand(word, constructor=_deferred(function))] for word, function in functions.items()
+        Annotated[Any, conf.subcommand(word, constructor=_defer(function))] for word, function in functions.items()
     )
     target: Any = Union[subcommands]  # noqa: UP007 - `|` needs a fixed number of types
 
     def parse(arguments: Sequence[str]) -> Call:
         subcommand = [word for word in arguments[:1] if word in functions]
-        return read(target, name, arguments, UNPAIRED, subcommand)
+        return read(target, name, arguments, WITHOUT_OPPOSITES, subcommand)
 
     return parse
 
@@ -56,15 +56,15 @@ def read(
     target: Any,
     name: str,
     arguments: Sequence[str],
-    config: Any = FLAT,
+    config: Any = FLAT_NAMES,
     subcommand: Sequence[str] = (),
     **settings: Any,
 ) -> Any:
     """Parse the arguments of a command into a dataclass or the parameters of a function.
 
     `config` and `settings` are passed to `tyro.cli`. Raises ConfigError for a value that is not allowed. Raises
-    SystemExit after --help (code 0), and for arguments that cannot be parsed (code 2). Then the usage of the command
-    and `subcommand`, if any, is on stderr.
+    SystemExit after --help (code 0), and for arguments that cannot be parsed (code 2). With code 2, the usage of the
+    command, or of `subcommand`, is printed to stderr.
     """
     settings |= {"config": config, "prog": recsys_command(*name.split()).strip()}
     try:
@@ -78,8 +78,8 @@ def read(
         raise
 
 
-def _deferred(function: Callable[..., int | None]) -> Callable[..., Call]:
-    """Return a function with the same parameters. It checks their values and returns the call without running it."""
+def _defer(function: Callable[..., int | None]) -> Callable[..., Call]:
+    """Return a function with the same parameters, which checks their values and returns a call to run later."""
     types = get_type_hints(function, include_extras=True)
 
     @wraps(function)

@@ -95,7 +95,7 @@ def recommend(
 def read_history(path: Path) -> bytes:
     """Return the content of a history file.
 
-    At most one byte more than the import accepts is read, so that the import can reject a file that is too large.
+    A file that is too large is read up to one byte above the limit, so that the import rejects it.
     """
     from recsys.data.dataset import read_errors
     from recsys.data.history_import.entries import MAX_FILE_BYTES
@@ -105,7 +105,7 @@ def read_history(path: Path) -> bytes:
 
 
 def table(recommendations: Sequence["Recommendation"], noun: str = "film") -> str:
-    """Return a table with rank, title, genres, and the probability or, if the model has none, the score."""
+    """Return a text table with rank, title, genres, and the probability or, if the model has none, the score."""
     if not recommendations:
         return f"no {noun} is left to recommend"
     rows = [("", noun, "genres", "score" if recommendations[0].probability is None else "probability")]

@@ -15,7 +15,7 @@ Config = TypeVar("Config")
 ADDED_DATASET_HELP = "another MovieLens set on this computer, whose users are added to the training data"
 
 
-# reads only the first argument; the docstring is the text of `train --help`
+# parses only the first argument, the recommender; the docstring is the text of `train --help`
 def choose(model: Annotated[str, conf.Positional, conf.arg(help="a recommender: bert4rec, markov, item-knn …")]) -> str:
     """Train a recommender and save its checkpoint. To list its flags: train RECOMMENDER --help."""
     return model
@@ -23,7 +23,7 @@ def choose(model: Annotated[str, conf.Positional, conf.arg(help="a recommender: 
 
 @config_class
 class Options:
-    """Options of every training."""
+    """Options of the command `train` that do not depend on the recommender."""
 
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
     dataset: str = "ml-latest-sample"  # a data set on this computer
@@ -70,8 +70,8 @@ class Train(Options, Generic[Config]):
 
         recommender, dataset = registry.get(self.model), datasets.ensure(self.dataset, report)
         splitting = protocols.get(self.protocol).splitting
-        parts = splitting(dataset, self.seed)
-        training_part = parts.train
+        split = splitting(dataset, self.seed)
+        training_part = split.train
         if self.added_dataset:
             # with a split by date, later ratings of the added users must not be used
             last_time = int(training_part.interactions.timestamp.max()) if splitting == BY_TIME else None
@@ -95,10 +95,10 @@ class Train(Options, Generic[Config]):
                 precision=self.precision,
                 compile=self.compile,
                 count_configs=registry.count_configs(self.settings, self.dataset),
-                count_data=parts.train,  # without the added users, with whom the count memory of a network gets worse
+                count_data=split.train,  # without the added users, who make the count memory of a network worse
             )
-            model.fit(training_part, parts.valid, options)
-            if self.added_dataset:  # a mixture without it has the data sets of its members, from `attach_members`
+            model.fit(training_part, split.valid, options)
+            if self.added_dataset:  # without it, a mixture keeps the added data sets of its members
                 model.added_dataset = self.added_dataset
             if distributed.rank() > 0:
                 return None
@@ -110,7 +110,7 @@ class Train(Options, Generic[Config]):
         return folder
 
     def _check_new_training(self, folder: Path) -> None:
-        """Raise TrainingError if --resume would replace a trained recommender. Else print that the training is new."""
+        """Raise TrainingError if --resume would replace a finished training. Else print that the training is new."""
         from recsys.checkpoints import META
         from recsys.training import distributed
         from recsys.training.trainer import TrainingError
@@ -135,7 +135,7 @@ def train(arguments: Sequence[str]) -> Train:
     from recsys.models import registry  # imports pandas, which `train --help` does not need
 
     recommender = registry.get(name)
-    # a first pass without the settings, because their defaults depend on the data set
+    # The first pass parses no settings, because their defaults depend on the data set.
     options, _ = read(Options, f"train {name}", arguments[1:], return_unknown_args=True, add_help=False)
     default = Train(model=name, dataset=options.dataset, settings=recommender.preset(options.dataset))
     target: Any = Train[recommender.model_class.Config]  # type: ignore[name-defined]  # the type is only known at run time

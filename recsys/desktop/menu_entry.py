@@ -1,6 +1,6 @@
-"""The app in the menu of programs on Linux: a desktop entry and its icon.
+"""Add the app to the menu of programs on Linux, or remove it: a desktop entry and its icon.
 
-https://specifications.freedesktop.org/desktop-entry-spec/latest/ and …/icon-theme-spec/latest/
+Reference: https://specifications.freedesktop.org/desktop-entry-spec/latest/ and …/icon-theme-spec/latest/
 """
 
 import os
@@ -60,7 +60,7 @@ def _paths() -> tuple[Path, Path]:
 
 
 def _quote(word: str) -> str:
-    """Return a word of a command as a value of the desktop entry, quoted if the specification requires it."""
+    """Return a word of the command `Exec` of the desktop entry, quoted if the specification requires it."""
     if not re.fullmatch(r"[\w./+-]+", word):
         word = '"' + re.sub(r'(["`$\\])', r"\\\1", word) + '"'
     return _escape(word.replace("%", "%%"))
@@ -72,6 +72,6 @@ def _escape(value: str) -> str:
 
 
 def _refresh(folder: Path) -> None:
-    """Update the menu of programs now if the tool for this is installed. Otherwise the system does it later."""
+    """Update the menu of programs now if `update-desktop-database` is installed. Otherwise the system does it later."""
     if tool := which("update-desktop-database"):
         subprocess.run([tool, str(folder)], check=False, capture_output=True)

@@ -1,4 +1,4 @@
-"""The app in a window (pywebview) or in the browser. Its server is a process that ends with this process."""
+"""Show the app in a window (pywebview) or in the browser. Its server is a process that ends with this process."""
 
 import html
 import os
@@ -19,7 +19,8 @@ from recsys.machine import terminate_with_parent
 START_TIMEOUT_SECONDS = 120
 STOP_TIMEOUT_SECONDS = 10.0
 POLL_SECONDS = 0.1
-ALLOWED_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"  # environment variable: accepted Host headers, separated by spaces
+# environment variable: accepted Host headers, separated by spaces
+ALLOWED_HOSTS = "STREAMLIT_SERVER_ALLOWED_HOSTS"
 ICON = paths.ASSETS / "style" / "mark.svg"
 PACKAGE = "pywebview[qt]" if sys.platform.startswith("linux") else "pywebview"  # other systems include a web view
 PAGE_HEAD = """<!doctype html><meta name="color-scheme" content="light dark"><style>body{display:grid;
@@ -51,7 +52,7 @@ def run_server(port: int = 0, public: bool = False) -> Iterator[tuple[str, subpr
     server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", str(paths.REPOSITORY / "app.py"), *options],
         cwd=paths.REPOSITORY,
-        # if the user has set ALLOWED_HOSTS, that value is used
+        # a value of ALLOWED_HOSTS that the user has set replaces `host_patterns`; None: the environment of this process
         env={ALLOWED_HOSTS: host_patterns(), **os.environ, paths.PUBLIC: "1"} if public else None,
         stdout=subprocess.DEVNULL,
         preexec_fn=None if sys.platform == "win32" else terminate_with_parent,
@@ -86,7 +87,8 @@ def wait_for(address: str, server: subprocess.Popen) -> None:
     """Wait until the app answers. Raises ServerError if it ends or does not answer in time."""
     command = f"{python()} -m streamlit run app.py"  # shows the output that `run_server` discards
     end_time = time.monotonic() + START_TIMEOUT_SECONDS
-    open_url = urllib.request.build_opener(urllib.request.ProxyHandler({})).open  # a proxy cannot reach this computer
+    # without the proxy of the user, which cannot reach this computer
+    open_url = urllib.request.build_opener(urllib.request.ProxyHandler({})).open
     while time.monotonic() < end_time:
         if server.poll() is not None:
             raise ServerError("the app stopped by itself; see its output", command)
@@ -152,5 +154,5 @@ def free_port(port: int) -> int:
 
 
 def _page(text: str) -> str:
-    """Return an HTML page with the icon and a text in HTML."""
+    """Return an HTML page with the icon and `text`, which is HTML."""
     return f"{PAGE_HEAD}{ICON.read_text('utf-8')}<p>{text}"

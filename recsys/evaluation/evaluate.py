@@ -1,7 +1,7 @@
 """Rank the held-out items with a trained model and write the result document.
 
-Shapes: S seeds, B queries. With `Protocol.n_given`, ranks have the shape (S, users, ORDERS_PER_USER, MAX_RELEVANT)
-instead of (S, B).
+Shapes: S seeds, B queries. Ranks (S, B) have the shape (S, users, ORDERS_PER_USER, MAX_RELEVANT) if the protocol sets
+`n_given`.
 """
 
 import json
@@ -33,7 +33,7 @@ class EvaluationError(RecsysError):
 
 @dataclass(frozen=True)
 class SeedEvaluation:
-    """The model of a seed, with the ranks of the held-out items and the lists of recommended items."""
+    """The model of a training seed, its split, and the ranks of the held-out items."""
 
     seed: int
     model: Model
@@ -50,18 +50,18 @@ def evaluate(
     part: Literal["test", "valid"] = "test",
     ship: bool = False,
     report: ProgressCallback = no_progress,
-    add: bool = False,
+    add_to_stored: bool = False,
 ) -> dict[str, Any]:
     """Evaluate a recommender with one or more seeds, write the result document and return it.
 
-    Without `seeds`, all seeds trained on this machine are evaluated, or the shipped seed if there are none. Models
-    that need no training use seed 0. Part "test" writes the document to the home folder and, if `ship`, to assets/.
-    Part "valid" is for the comparison of settings and writes nothing. With `add`, the stored result keeps its other
-    seeds.
+    Without `seeds`, all seeds trained on this machine are evaluated. If there are none, the seed of the checkpoint in
+    assets/ is evaluated. Models that need no training use seed 0. Part "test" writes the document to the home folder
+    and, if `ship`, to assets/. Part "valid" is for the comparison of settings and writes nothing. With `add_to_stored`,
+    the seeds are added to the stored result.
 
     Raises:
-        EvaluationError: The result would be misleading, such as validation metrics of a model fitted on these items.
-        ResultError: `add` is set, but there is no stored result.
+        EvaluationError: The result would be misleading, for example, because a model was fitted on validation items.
+        ResultError: `add_to_stored` is set, but there is no stored result.
         RecsysError: The recommender, the protocol, the data set or a checkpoint cannot be used.
     """
     start = time.perf_counter()
@@ -70,33 +70,33 @@ def evaluate(
     recommender = registry.get(variant_name)
     if not seeds and recommender.needs_training:
         seeds = checkpoints.seeds(variant_name, dataset.name, protocol.splitting)
-    models = {
+    model_of_seed = {
         seed: checkpoints.load_or_fit(variant_name, dataset, seed, report, protocol.splitting, reject_stale=True)
         for seed in seeds or [0]
     }
-    if part == "valid" and any(model.is_fitted_on_validation for model in models.values()):
+    if part == "valid" and any(model.is_fitted_on_validation for model in model_of_seed.values()):
         text = (
             "the weights of {variant_name} were fitted on the validation films, so its figures on them would be too "
             "high; measure it on the test films"
         )
         raise EvaluationError(text, variant_name=variant_name)
-    document = _identifying_fields(recommender, list(models.values()), dataset, protocol)
+    document = _identifying_fields(recommender, list(model_of_seed.values()), dataset, protocol)
     evaluations = []
-    for seed, model in models.items():
+    for seed, model in model_of_seed.items():
         split = protocol.split(dataset, seed)
         held_out = split.test if part == "test" else split.valid
         held_out_ranks = rank_held_out(model, held_out, protocol, dataset, report, seed)
         evaluations.append(SeedEvaluation(seed, model, split, held_out, held_out_ranks))
     ranks = np.array([evaluation.held_out_ranks.ranks for evaluation in evaluations])  # (S, B)
-    document |= _accuracy_fields(list(models), ranks)
+    document |= _accuracy_fields(list(model_of_seed), ranks)
     document |= _list_metric_fields(evaluations, document["seeds"])
     ratings_differ = np.ptp(dataset.interactions.rating) > 0  # in a data set without ratings, all are 1
-    if ratings_differ and protocol.is_standard_task and all(model.predicts_ratings for model in models.values()):
+    if ratings_differ and protocol.is_standard_task and all(model.predicts_ratings for model in model_of_seed.values()):
         seed_runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
-        document["stars"] = _rounded(rating_errors.summary(seed_runs, dataset))
+        document["stars"] = _round(rating_errors.summary(seed_runs, dataset))
     document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
-    if part == "test" and add:
-        document, ranks = _with_stored_seeds(document, ranks)
+    if part == "test" and add_to_stored:
+        document, ranks = _merge_stored_seeds(document, ranks)
     if part == "test" and distributed.rank() == 0:
         results.write(document, ranks)
         if ship:
@@ -115,7 +115,7 @@ def _identifying_fields(
     if any(config != configs[0] for config in configs):
         text = "the seeds of {variant_name} were trained with different settings; choose seeds with --seeds"
         raise EvaluationError(text, variant_name=recommender.name)
-    added_datasets = {model.added_dataset for model in models}  # "": trained on `dataset` alone
+    added_datasets = {model.added_dataset for model in models}  # "" for a model trained on `dataset` alone
     if len(added_datasets) > 1:
         raise EvaluationError("some of the seeds were also trained on another data set; choose seeds with --seeds")
     uses_credits = any(model.uses_credits for model in models)
@@ -142,25 +142,25 @@ def _accuracy_fields(seeds: Sequence[int], ranks: np.ndarray) -> dict[str, Any]:
     std = {metric: np.std(values, ddof=1) for metric, values in values_by_metric.items()} if len(ranks) > 1 else {}
     return {
         "users": ranks.shape[1],
-        "seeds": [{"seed": seed, "metrics": _rounded(row)} for seed, row in zip(seeds, seed_metrics, strict=True)],
-        "mean": _rounded({metric: np.mean(values) for metric, values in values_by_metric.items()}),
-        "std": _rounded(std),
-        "interval": _rounded(significance.intervals(ranks)),
+        "seeds": [{"seed": seed, "metrics": _round(row)} for seed, row in zip(seeds, seed_metrics, strict=True)],
+        "mean": _round({metric: np.mean(values) for metric, values in values_by_metric.items()}),
+        "std": _round(std),
+        "interval": _round(significance.intervals(ranks)),
     }
 
 
 def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the fields that are computed from the recommended lists: `seeds`, `beyond` and `calibration`.
 
-    `seeds` contains the `seed_rows` with "beyond". {} is returned without lists, as in sampled protocols, and if all
-    lists are empty, because every user has watched all items.
+    `seeds` is a copy of `seed_rows`, in which each row also has "beyond". Returns {} if there are no lists, as in
+    sampled protocols. Also returns {} if all lists are empty, because every user has watched all items.
     """
     all_ranks = [evaluation.held_out_ranks for evaluation in evaluations]
     lists = [ranks.lists for ranks in all_ranks if ranks.lists is not None]
     if not any((items >= 0).any() for items in lists):
         return {}
     rows = [
-        seed_row | {"beyond": _rounded(list_metrics.beyond_accuracy(items, evaluation.split.train))}
+        seed_row | {"beyond": _round(list_metrics.beyond_accuracy(items, evaluation.split.train))}
         for seed_row, evaluation, items in zip(seed_rows, evaluations, lists, strict=True)
     ]
     document = {"seeds": rows, **_mean_list_metrics(rows)}
@@ -168,35 +168,35 @@ def _list_metric_fields(evaluations: Sequence[SeedEvaluation], seed_rows: list[d
     if probabilities:
         targets = np.concatenate([evaluation.held_out.targets for evaluation in evaluations])
         calibration = list_metrics.calibration(np.concatenate(lists), np.concatenate(probabilities), targets)
-        document["calibration"] = {"over": results.UNSEEN_ITEMS, **_rounded(calibration)}
+        document["calibration"] = {"over": results.UNSEEN_ITEMS, **_round(calibration)}
     return document
 
 
 def _mean_list_metrics(seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
     """Return {"beyond": means over seeds}, or {} if the seeds have no list metrics.
 
-    A metric that a seed lacks is left out. Seeds that an older version measured lack its newer metrics.
+    A metric is left out if a seed lacks it. Seeds measured by an older version of the program lack newer metrics.
     """
     rows = [seed_row["beyond"] for seed_row in seed_rows if "beyond" in seed_row]
     if not rows:
         return {}
     metrics = [metric for metric in rows[0] if all(metric in row for row in rows)]
-    return {"beyond": _rounded({metric: np.mean([row[metric] for row in rows]) for metric in metrics})}
+    return {"beyond": _round({metric: np.mean([row[metric] for row in rows]) for metric in metrics})}
 
 
 def _run_fields(
     evaluations: Sequence[SeedEvaluation], variant_name: str, dataset: Dataset, protocol: Protocol, seconds: float
 ) -> dict[str, Any]:
-    """Return the field `run`, which may differ when the evaluation is repeated.
+    """Return the content of the field `run`, which may differ when the evaluation is repeated.
 
     `seconds` is the duration of the evaluation. It includes loading the models, and fitting them if they have no
-    checkpoint. "trained" has the training time of each seed for which it is stored.
+    checkpoint. "trained" is a list with the training time of each seed, if it is stored.
     """
-    trained = []
+    trainings = []
     for evaluation in evaluations:
         notes = checkpoints.notes(variant_name, dataset.name, protocol.splitting, evaluation.seed)
         if training_time := tables.training_time(notes):
-            trained.append({"seed": evaluation.seed, **training_time})
+            trainings.append({"seed": evaluation.seed, **training_time})
     description = machine.describe()
     return {
         "device": ", ".join(sorted({evaluation.model.device for evaluation in evaluations})),
@@ -204,36 +204,36 @@ def _run_fields(
         "seconds": round(seconds, 1),
         "versions": machine.versions(),
         **{name: description[name] for name in ("threads", "commit", "date")},
-        **({"trained": trained} if trained else {}),
+        **({"trained": trainings} if trainings else {}),
     }
 
 
-def _with_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
+def _merge_stored_seeds(document: dict[str, Any], ranks: np.ndarray) -> tuple[dict[str, Any], np.ndarray]:
     """Return the document and ranks (S, B) of the new and the stored seeds together, sorted by seed.
 
-    A new seed replaces a stored seed with the same number. `calibration` and `stars` cannot be combined, so they are of
-    the new seeds alone. `run` contains the stored run as "earlier". Raises ResultError without a valid stored result,
-    and EvaluationError if it has other data or settings.
+    A new seed replaces a stored seed with the same number. `calibration` and `stars` come from the new seeds alone,
+    because they cannot be combined. `run` contains the stored run as "earlier". Raises ResultError without a valid
+    stored result, and EvaluationError if the stored result has other data or settings.
     """
     dataset, protocol, variant = document["dataset"], document["protocol"]["name"], document["variant"]
-    stored = results.load(dataset, protocol, variant)
-    stored.setdefault("data_sha256", document["data_sha256"])  # results of older versions lack this field
-    if _identity(stored) != _identity(document):
+    stored_document = results.load(dataset, protocol, variant)
+    stored_document.setdefault("data_sha256", document["data_sha256"])  # results of older versions lack this field
+    if _identity(stored_document) != _identity(document):
         command = recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)
         text = "the stored result of {variant} comes from other data or settings; measure all seeds again"
         raise EvaluationError(text, command, variant=variant)
-    rows = [*stored["seeds"], *document["seeds"]]
+    rows = [*stored_document["seeds"], *document["seeds"]]
     row_of_seed = {row["seed"]: row for row in rows}  # a new row replaces a stored row
     stored_ranks = results.ranks(dataset, protocol, variant)
     ranks_of_seed = {row["seed"]: seed_ranks for row, seed_ranks in zip(rows, [*stored_ranks, *ranks], strict=True)}
     seeds = sorted(row_of_seed)
     seed_rows, all_ranks = [row_of_seed[seed] for seed in seeds], np.array([ranks_of_seed[seed] for seed in seeds])
     new_seeds = {row["seed"] for row in document["seeds"]}
-    trained = [row for row in stored["run"].get("trained", []) if row["seed"] not in new_seeds]
-    trained += document["run"].get("trained", [])
-    run = document["run"] | {"earlier": stored["run"]}
-    if trained:
-        run["trained"] = sorted(trained, key=lambda row: row["seed"])
+    trainings = [row for row in stored_document["run"].get("trained", []) if row["seed"] not in new_seeds]
+    trainings += document["run"].get("trained", [])
+    run = document["run"] | {"earlier": stored_document["run"]}
+    if trainings:
+        run["trained"] = sorted(trainings, key=lambda row: row["seed"])
     combined = document | _accuracy_fields(seeds, all_ranks) | _mean_list_metrics(seed_rows)
     combined |= {"seeds": seed_rows, "run": run}
     return combined, all_ranks
@@ -245,10 +245,10 @@ def _identity(document: dict[str, Any]) -> str:
     return json.dumps([results.population_key(document), fields], sort_keys=True)
 
 
-def _rounded(value: Any) -> Any:
+def _round(value: Any) -> Any:
     """Round the numbers of nested dicts and lists to six digits."""
     if isinstance(value, dict):
-        return {name: _rounded(inner) for name, inner in value.items()}
+        return {name: _round(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_rounded(inner) for inner in value]
+        return [_round(inner) for inner in value]
     return round(float(value), 6)

@@ -6,7 +6,7 @@ ascending film ids, and the buckets of a hash table. Perl before 5.8.1 wrote Mov
 
 The results are the document `results/ties/<dataset>.json` in the home folder or, if it has none, in assets/.
 
-Shapes: E events, I items, U users, K hash tables, N pairs of consecutive films of a user, B queries.
+Shapes: E events, I items, U users, K hash tables of different sizes, N pairs of consecutive films of a user, B queries.
 """
 
 from collections.abc import Sequence
@@ -29,22 +29,22 @@ from recsys.progress import ProgressCallback, no_progress
 from recsys.ranking.metrics import ndcg, target_ranks, user_values
 
 RULE_RECOMMENDERS = ("popular", "markov")  # recommenders whose scores are combined with the scores of `OrderRule`
-RULE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)  # of the scores of `OrderRule`
-BATCH_SIZE = 256  # queries
+RULE_WEIGHTS = (0.0, 0.1, 0.2, 0.5, 1.0)  # tested weights of the scores of `OrderRule`
+BATCH_SIZE = 256  # queries that are scored together
 LOG_EPSILON = 1e-6  # added to a score before its logarithm, because the score can be 0
 TABLE_SIZES = [2**bits for bits in range(3, 17)]  # numbers of buckets that a hash table may have
-MAX_DESCENDING_SHARE = 0.01  # of the tied pairs, if the file has an order
-SHIFT_BINS = 40  # of a histogram of shifts, -1 to 1
+MAX_DESCENDING_SHARE = 0.01  # if fewer of the tied pairs are in descending order, the file has the order
+SHIFT_BINS = 40  # bins of the range of `FileOrder.shifts`, -1 to 1
 
 
 @dataclass(frozen=True, eq=False)
 class FileOrder:
-    """An order that a file may have for tied events. The order "ascending" is stored as one table for all users."""
+    """An order that a file may have for tied events. The order "ascending" has a single table for all users."""
 
-    name: str  # "hash", "ascending"
-    positions: np.ndarray  # (K, I) float32, position of each item in each hash table, from 0 (first) to below 1
-    user_table: np.ndarray  # (U,) hash table of each user, a row of `positions`
-    table_sizes: np.ndarray  # (K,) number of positions in each hash table
+    name: str  # "hash" or "ascending"
+    positions: np.ndarray  # (K, I) float32, position of each item in each table, from 0 (first) to below 1
+    user_table: np.ndarray  # (U,) table of each user, a row of `positions`
+    table_sizes: np.ndarray  # (K,) number of positions of each table: its buckets, or all items if "ascending"
 
     def shifts(self, user: np.ndarray, item: np.ndarray, following: np.ndarray) -> np.ndarray:
         """Return the position of `following` minus the position of `item`, (N,) from -1 to 1."""
@@ -92,13 +92,13 @@ def perl_hash(key: str) -> int:
 
 
 def ascending_order(dataset: Dataset) -> FileOrder:
-    """Return the order of film ids. Items are numbered in this order."""
+    """Return the order of film ids, in which items are also numbered."""
     positions = np.arange(dataset.n_items, dtype=np.float32)[None] / dataset.n_items  # one table for all users
     return FileOrder("ascending", positions, np.zeros(dataset.n_users, np.int64), np.array([dataset.n_items]))
 
 
 def hash_order(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder:
-    """Return the order of hash buckets. The number of buckets of each user is from `fit_table_sizes`."""
+    """Return the order of hash buckets. `fit_table_sizes` gives the number of buckets of each user."""
     hashes = np.array([perl_hash(str(movie)) for movie in dataset.catalog.movie_ids], np.int64)  # (I,)
     sizes, user_table = np.unique(fit_table_sizes(hashes, pairs, dataset.n_users), return_inverse=True)
     buckets = hashes % sizes[:, None]  # (K, I)
@@ -129,8 +129,8 @@ def descending_shares(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, fl
     return {name: float(is_descending[mask].mean()) if mask.any() else 0.0 for name, mask in pairs.masks.items()}
 
 
-def detect(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder | None:
-    """Return the order of the tied pairs, or None if they have no order or there are none."""
+def detect_order(dataset: Dataset, pairs: ConsecutivePairs) -> FileOrder | None:
+    """Return the order of the tied pairs, or None if no order fits or there are no tied pairs."""
     if pairs.is_tied.any():
         for order in (ascending_order(dataset), hash_order(dataset, pairs)):
             if descending_shares(order, pairs)["same second"] < MAX_DESCENDING_SHARE:
@@ -160,17 +160,17 @@ class OrderRule:
         last_items = np.array([history[-1] for history in queries.histories])
         positions = self.order.positions[self.order.user_table[queries.users]]  # (B, I)
         last_positions = np.take_along_axis(positions, last_items[:, None], 1)  # (B, 1)
-        return self.log_ratio[_bins(positions - last_positions)]
+        return self.log_ratio[_bin_indexes(positions - last_positions)]
 
 
-def _bins(shifts: np.ndarray) -> np.ndarray:
-    """Return the bin, 0 to SHIFT_BINS - 1, of each shift from -1 to 1."""
+def _bin_indexes(shifts: np.ndarray) -> np.ndarray:
+    """Return the index, 0 to SHIFT_BINS - 1, of the bin of each shift from -1 to 1."""
     return np.clip(((shifts + 1) / 2 * SHIFT_BINS).astype(np.int64), 0, SHIFT_BINS - 1)
 
 
 def _bin_counts(shifts: np.ndarray) -> np.ndarray:
     """Return the number of shifts in each bin, (SHIFT_BINS,)."""
-    return np.bincount(_bins(shifts), minlength=SHIFT_BINS)
+    return np.bincount(_bin_indexes(shifts), minlength=SHIFT_BINS)
 
 
 def histogram(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, list[float]]:
@@ -194,31 +194,31 @@ def measure(
 ) -> dict[str, Any]:
     """Measure the file order of a data set, and return the document.
 
-    "lower" are the `descending_shares`, and "distances" the `histogram` of the shifts. Pairs in which a film has the
-    rating `without_rating` are not counted in them, nor in "pairs". In some copies of MovieLens 1M, the events with one
-    value of the rating lack their original times. Raises DataError if tied events are already in random order.
+    "lower" has the `descending_shares`, and "distances" the `histogram` of the shifts. These two and "pairs" leave out
+    pairs in which a film has the rating `without_rating`. In some copies of MovieLens 1M, the events with one value of
+    the rating lack their original times. Raises DataError if tied events are already in random order.
     """
     if dataset.ties == "drawn":  # in random order
         text = "{name}: films rated in the same second are already in random order; choose another data set"
         raise DataError(text, name=dataset.name)
     all_pairs = ConsecutivePairs.from_dataset(dataset)
     pairs = ConsecutivePairs.from_dataset(dataset, without_rating)
-    order = detect(dataset, all_pairs)
+    order = detect_order(dataset, all_pairs)
     reference_order = order or hash_order(dataset, all_pairs)  # a file without an order is compared with the hash order
     return {
         "dataset": dataset.name,
         "fingerprint": dataset.fingerprint,
         "people": dataset.n_users,
         "films": dataset.n_items,
-        "order": order.name if order else None,  # "hash", "ascending"
+        "order": order.name if order else None,
         "tables": _first_user_of_table(order, dataset),
         "pairs": {name: int(mask.sum()) for name, mask in pairs.masks.items()},
         "lower": {name: round(share, 5) for name, share in descending_shares(reference_order, pairs).items()},
         "distances": histogram(reference_order, pairs),
         "without_rating": without_rating,
         **_tie_shares(dataset, all_pairs),
-        "rules": _rules(dataset, order, report) if order else [],
-        "recommenders": _recommenders(dataset),
+        "rules": _rule_rows(dataset, order, report) if order else [],
+        "recommenders": _recommender_rows(dataset),
         "run": machine.describe(),
     }
 
@@ -245,7 +245,7 @@ def read(dataset: str, warn: results.WarningCallback) -> dict[str, Any] | None:
 
 
 def _first_user_of_table(order: FileOrder | None, dataset: Dataset) -> dict[str, int]:
-    """Return hash table size → id (in the ratings file) of the first user with it, {} if the order is not "hash"."""
+    """Return hash table size → id of the first user with this size, {} if the order is not "hash"."""
     if order is None or order.name != "hash":
         return {}
     _, users = np.unique(order.user_table, return_index=True)
@@ -269,10 +269,10 @@ def _tie_shares(dataset: Dataset, pairs: ConsecutivePairs) -> dict[str, Any]:
     }
 
 
-def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list[dict[str, Any]]:
+def _rule_rows(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list[dict[str, Any]]:
     """Return test NDCG@10 of RULE_RECOMMENDERS, without `OrderRule` ("alone") and with it ("with the order").
 
-    "weight" is the weight of its scores that is best in validation.
+    "weight" is the weight of the scores of `OrderRule` that is best in validation.
     """
     rows = []
     for protocol in (FULL, UNTIED_FULL):
@@ -284,8 +284,8 @@ def _rules(dataset: Dataset, order: FileOrder, report: ProgressCallback) -> list
             weight = RULE_WEIGHTS[int(np.argmax([ndcg(ranks, 10) for ranks in valid_ranks]))]
             test_ranks = _ranks_with_rule(model, rule, split.test, (0.0, weight))
             without_rule, with_rule = (round(ndcg(ranks, 10), 5) for ranks in test_ranks)
-            measured = {"alone": without_rule, "with the order": with_rule, "weight": weight}
-            rows.append({"title": model.title, "protocol": protocol.name, **measured})
+            figures = {"alone": without_rule, "with the order": with_rule, "weight": weight}
+            rows.append({"title": model.title, "protocol": protocol.name, **figures})
     return rows
 
 
@@ -297,12 +297,12 @@ def _ranks_with_rule(model: Model, rule: OrderRule, held_out: HeldOut, weights: 
         queries, targets = held_out.queries[rows], held_out.targets[rows]
         scores = np.log(model.score(queries).astype(np.float64) + LOG_EPSILON)
         rule_scores = rule.score(queries)
-        for number, weight in enumerate(weights):
-            ranks[number, rows] = target_ranks(scores + weight * rule_scores, targets, queries.histories)
+        for index, weight in enumerate(weights):
+            ranks[index, rows] = target_ranks(scores + weight * rule_scores, targets, queries.histories)
     return list(ranks)
 
 
-def _recommenders(dataset: Dataset) -> list[dict[str, Any]]:
+def _recommender_rows(dataset: Dataset) -> list[dict[str, Any]]:
     """Return test NDCG@10 of the recommenders with results under both protocols, the best first.
 
     "full tied" is the mean over the users whose target is tied with the film before it, "full other" over all others.

@@ -15,16 +15,16 @@ from recsys.data.dataset import AGES, Dataset, Split
 from recsys.evaluation.significance import bootstrap
 from recsys.ranking.metrics import user_values
 
-HISTORY_LENGTHS = (10, 20, 50, 100, 200)  # lower bounds of buckets, in items
-TOP_SHARES = (0.01, 0.1, 0.5)  # upper bounds of buckets, as shares of the catalogue, the most watched items first
-NO_GENRE = "(none)"
-NO_YEAR = "unknown"
-NO_ANSWER = "not stated"  # the user profile has no value
+LENGTH_BOUNDS = (10, 20, 50, 100, 200)  # bounds between the buckets of `history_buckets`, in items
+POPULARITY_BOUNDS = (0.01, 0.1, 0.5)  # bounds between the buckets of `popularity_buckets`, as shares of the catalogue
+NO_GENRE = "(none)"  # bucket of films without a genre
+NO_YEAR = "unknown"  # bucket of films without a year
+NO_ANSWER = "not stated"  # bucket of users whose profile has no value
 
 Buckets = list[tuple[str, np.ndarray]]  # in display order: the name and the mask (B,) of the queries in the bucket
 
 
-def by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric: str) -> pd.DataFrame:
+def metric_by_bucket(split: Split, ranks: dict[str, np.ndarray], grouping: str, metric: str) -> pd.DataFrame:
     """Return a metric of several recommenders by bucket. Empty buckets are left out.
 
     `ranks` has the ranks (S, B) of the test queries by recommender. Columns: bucket, users, variant, value, low, high.
@@ -53,26 +53,26 @@ def median_lengths(split: Split, grouping: str) -> dict[str, int]:
 
 
 def history_buckets(split: Split) -> Buckets:
-    """Group by the number of items in the history."""
-    inner_names = [f"{low}–{high - 1}" for low, high in pairwise(HISTORY_LENGTHS)]
-    names = [f"under {HISTORY_LENGTHS[0]}", *inner_names, f"{HISTORY_LENGTHS[-1]} or more"]
-    return _by_bounds(names, HISTORY_LENGTHS, _history_lengths(split))
+    """Group the test queries by the number of items in the history."""
+    inner_names = [f"{low}–{high - 1}" for low, high in pairwise(LENGTH_BOUNDS)]
+    names = [f"under {LENGTH_BOUNDS[0]}", *inner_names, f"{LENGTH_BOUNDS[-1]} or more"]
+    return _divide_at_bounds(names, LENGTH_BOUNDS, _history_lengths(split))
 
 
 def popularity_buckets(split: Split) -> Buckets:
-    """Group by the popularity of the target: its position among all items, sorted by training counts.
+    """Group by the popularity of the target: its position among all items, the most watched first.
 
-    Items with equal counts are in item order.
+    Items with equal training counts are in item order.
     """
     counts = split.train.counts
     position = np.empty(len(counts), np.int64)
     position[np.argsort(-counts, kind="stable")] = np.arange(len(counts))  # (I,) 0 = most watched
-    upper_bounds = [np.ceil(share * len(counts)) for share in TOP_SHARES]
-    percentages = [f"{100 * share:.0f}" for share in TOP_SHARES]
+    upper_bounds = [np.ceil(share * len(counts)) for share in POPULARITY_BOUNDS]
+    percentages = [f"{100 * share:.0f}" for share in POPULARITY_BOUNDS]
     inner_names = [f"top {low}–{high}% by popularity" for low, high in pairwise(percentages)]
-    bottom = f"bottom {100 * (1 - TOP_SHARES[-1]):.0f}% by popularity"
+    bottom = f"bottom {100 * (1 - POPULARITY_BOUNDS[-1]):.0f}% by popularity"
     names = [f"top {percentages[0]}% by popularity", *inner_names, bottom]
-    return _by_bounds(names, upper_bounds, position[split.test.targets])
+    return _divide_at_bounds(names, upper_bounds, position[split.test.targets])
 
 
 def genre_buckets(split: Split) -> Buckets:
@@ -91,7 +91,7 @@ def decade_buckets(split: Split) -> Buckets:
 
 
 def _profile_buckets(column: str, names: dict[str, str], split: Split) -> Buckets:
-    """Group by a column of the user profiles. `names` maps its values to bucket names. No value: NO_ANSWER."""
+    """Group by a column of the user profiles. `names` maps its values to bucket names, except no value to NO_ANSWER."""
     if split.train.user_profiles is None:
         return []
     profiles = split.train.user_profiles[column].to_numpy()[split.test.queries.users]
@@ -115,7 +115,7 @@ def _history_lengths(split: Split) -> np.ndarray:
     return np.array([len(history) for history in split.test.queries.histories])
 
 
-def _by_bounds(names: list[str], bounds: Sequence[float], values: np.ndarray) -> Buckets:
-    """Divide values (B,) at ascending bounds into buckets with these names. A value at a bound is in the upper one."""
+def _divide_at_bounds(names: list[str], bounds: Sequence[float], values: np.ndarray) -> Buckets:
+    """Divide values (B,) at ascending bounds into named buckets. A value equal to a bound is in the bucket above it."""
     bucket_index = np.searchsorted(bounds, values, side="right")  # (B,)
     return [(name, bucket_index == index) for index, name in enumerate(names)]

@@ -16,29 +16,29 @@ from recsys.ranking.ranking import Ranking
 from recsys.text.films import genre_vectors
 
 CALIBRATION_BINS = 10
-MAX_RANK = 100  # of tables by rank, as in figure 1 of gSASRec
-RANK_BINS = 12  # of `target_share_by_rank`, about equally wide on a log axis
+MAX_RANK = 100  # the highest rank in tables by rank, as in figure 1 of gSASRec
+RANK_BINS = 12  # number of bins of `target_share_by_rank`, about equally wide on a log axis
 
 
 def beyond_accuracy(items: np.ndarray, train: Dataset) -> dict[str, float]:
-    """Return the metrics of lists (B, K) by name. Popularity is the number of training events."""
+    """Return the metrics of lists (B, K) by name. Popularity is the mean number of training events of a listed item."""
     k = items.shape[1]
-    listed = items[items >= 0]
-    counts = np.bincount(listed, minlength=train.n_items)  # (I,) lists that contain each item
+    listed_items = items[items >= 0]
+    counts = np.bincount(listed_items, minlength=train.n_items)  # (I,) lists that contain each item
     return {
         f"coverage@{k}": float(np.mean(counts > 0)),
         f"novelty@{k}": novelty(items, train.counts),
         f"diversity@{k}": diversity(items, genre_vectors(train.catalog).astype(np.float64)),
-        f"popularity@{k}": float(train.counts[listed].mean()),
+        f"popularity@{k}": float(train.counts[listed_items].mean()),
         f"gini@{k}": gini(counts),
     }
 
 
 def novelty(items: np.ndarray, counts: np.ndarray) -> float:
-    """Return the mean self-information of listed items in bits: -log2 of their share of the training events (I,).
+    """Return the mean self-information of listed items in bits: -log2 of their share of all training events.
 
-    An item without events counts as one with a single event. Zhou et al. (PNAS 2010) use the share of users. So their
-    values are lower by log2(events / users), for all models.
+    `counts` (I,) has the training events of each item, of which at least one is assumed. Zhou et al. (PNAS 2010) use
+    the share of users. So their values are lower by log2(events / users), for all models.
     """
     share = np.maximum(counts, 1) / max(counts.sum(), 1)
     return float(-np.log2(share[items[items >= 0]]).mean())
@@ -53,9 +53,9 @@ def diversity(items: np.ndarray, vectors: np.ndarray) -> float:
     items, lengths = items[lengths > 1], lengths[lengths > 1]
     if not len(items):
         return 0.0
-    padded = np.vstack([vectors, np.zeros(vectors.shape[1])])  # item -1 is the last row
-    squared_norms = (padded**2).sum(1)[items].sum(1)  # (B,) Σ |v|²
-    vector_sums = sum(padded[column] for column in items.T)  # (B, G) Σ v
+    padded_vectors = np.vstack([vectors, np.zeros(vectors.shape[1])])  # item -1 is the last row
+    squared_norms = (padded_vectors**2).sum(1)[items].sum(1)  # (B,) Σ |v|²
+    vector_sums = sum(padded_vectors[column] for column in items.T)  # (B, G) Σ v
     # |Σ v|² - Σ |v|² is the sum of v·w over the ordered pairs of different items v, w
     cosine = ((vector_sums**2).sum(1) - squared_norms) / (lengths * (lengths - 1))
     return float(1 - cosine.mean())
@@ -98,10 +98,10 @@ def reliability(probabilities: np.ndarray, hits: np.ndarray) -> list[dict[str, f
 
 
 def probabilities_by_rank(model: Model, query: Queries) -> pd.DataFrame:
-    """Return the top MAX_RANK items of one query: rank, item, probability. The table is empty without probabilities.
+    """Return a table of the top MAX_RANK items of one query, empty if the model has no probabilities.
 
-    With a softmax, probabilities sum to 1 over the items outside the history. A sigmoid gives each item its own
-    probability.
+    Columns: rank (from 1), item, probability. With a softmax, probabilities sum to 1 over the items outside the
+    history. A sigmoid gives each item its own probability.
     """
     ranking = Ranking.from_scores(model.score(query)[0], query.histories[0], model.log_probabilities)
     items = ranking.top(MAX_RANK)
@@ -112,10 +112,10 @@ def probabilities_by_rank(model: Model, query: Queries) -> pd.DataFrame:
 
 
 def target_share_by_rank(ranks: np.ndarray) -> pd.DataFrame:
-    """Return, for each bin of ranks, the share of the targets in the bin, divided by its number of ranks.
+    """Return the share of the targets per rank, a row for each bin of the ranks 1 to MAX_RANK.
 
-    Bins divide the ranks 1 to MAX_RANK. `ranks` (S, B) are of the targets. Columns: rank (middle of the bin on a log
-    axis), first and last (ranks of the bin), share.
+    `ranks` (S, B) has the ranks of the targets. Columns: rank (middle of the bin on a log axis), first and last (ranks
+    of the bin), share (of the targets that are in the bin, divided by the number of ranks in the bin).
     """
     edges = np.unique(np.geomspace(1, MAX_RANK + 1, RANK_BINS + 1).round().astype(int))
     first_ranks, last_ranks = edges[:-1], edges[1:] - 1

@@ -15,9 +15,10 @@ from recsys.data.split import BY_TIME, BY_USER, LEAVE_ONE_OUT, ORDERS_PER_USER, 
 from recsys.errors import RecsysError
 
 REPEATS = "repeats"  # key in result files: the rule for targets that the user watched before
-EXCLUDED = "hidden"  # key of the excluded items in result files; not the held-out film, which pages call hidden
+# Key in result files: the rule that names the excluded items. In texts, "the hidden film" is the held-out item instead.
+EXCLUDED = "hidden"
 
-# (training counts (I,), excluded items, n, random generator) → n items
+# function of training counts (I,), excluded items, n and a random generator that returns n items
 Sampler = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
 
 
@@ -38,9 +39,9 @@ class Protocol:
     meaning: str  # on pages, a few sentences: which item is the target, and which items compete with it
     rules: dict[str, Any]  # part of every result file, as plain JSON
     splitting: Splitting = LEAVE_ONE_OUT  # protocols with the same splitting share their models
-    retraining_reason: str = ""  # on pages: why it cannot use the models of "full"; "" if it uses them
-    n_newest: int = 0  # the recommender gets this number of items of a history, the newest; 0: whole histories
-    n_given: int = 0  # the recommender gets this number of liked items instead of a history; 0: it gets histories
+    retraining_reason: str = ""  # on pages: why models of the protocol "full" cannot be used; "" if they are used
+    n_newest: int = 0  # number of newest items of a history that the recommender gets; 0: whole histories
+    n_given: int = 0  # number of liked items that the recommender gets instead of a history; 0: it gets histories
     n_candidates: int = 0  # N, sampled items that compete with a target; 0: all items that are not excluded compete
     sampling_seed: int = 0
     sampler: Sampler | None = None  # None if n_candidates is 0
@@ -67,25 +68,23 @@ class Protocol:
     def rules_on(self, dataset: Dataset) -> dict[str, Any]:
         """Return `rules`, the order of ties in a data set and, for a split by date, the dates. Raises as `split`.
 
-        If targets are also in their histories, the rule REPEATS is added, except under sampled protocols, which always
-        exclude the history. The rule "filter" of an uploaded data set states that films were removed, if any were.
+        If a target is also in its history, the rule REPEATS is added. Sampled protocols do not need it, because they
+        always exclude the history. If films of an uploaded data set were removed, the rule "filter" states this.
         """
         split = self.split(dataset)
-        # the name of the splitting is not a rule
+        # the description also has the name of the splitting, which is not a rule
         description = {name: value for name, value in split.description.items() if name != "name"}
-        histories_and_targets = zip(split.test.queries.histories, split.test.targets, strict=True)
-        has_repeats = not self.n_candidates and any(
-            (history == target).any() for history, target in histories_and_targets
-        )
+        pairs = zip(split.test.queries.histories, split.test.targets, strict=True)
+        has_repeats = not self.n_candidates and any((history == target).any() for history, target in pairs)
         repeats_rule = {REPEATS: REPEATS_RULE} if has_repeats else {}
         is_filtered = len(dataset.catalog.infrequent) > 0 and datasets.min_ratings(dataset.name) > 1
         filter_rule = {"filter": OWN_FILTER_RULE} if is_filtered and dataset.name not in datasets.SETS else {}
         return {"order": TIE_RULES[dataset.ties]} | self.rules | filter_rule | repeats_rule | description
 
     def shorten(self, queries: Queries) -> Queries:
-        """Return the queries with only the `n_newest` items and, like a visitor's list, without a user.
+        """Return the queries with only the `n_newest` items and without users, like the list of a visitor.
 
-        If `n_newest` is 0, return `queries`.
+        If `n_newest` is 0, return `queries` as they are.
         """
         if not self.n_newest:
             return queries
@@ -113,7 +112,7 @@ def sample_by_popularity(counts: np.ndarray, excluded: np.ndarray, n: int, rng: 
     """
     weights = counts.astype(np.float64)
     weights[excluded] = 0
-    _check_size(int(np.count_nonzero(weights)), n)
+    _check_n_allowed(int(np.count_nonzero(weights)), n)
     with np.errstate(divide="ignore", invalid="ignore"):
         keys = rng.standard_exponential(len(weights)) / weights
     return np.argpartition(keys, n - 1)[:n]
@@ -122,27 +121,28 @@ def sample_by_popularity(counts: np.ndarray, excluded: np.ndarray, n: int, rng: 
 def sample_uniformly(counts: np.ndarray, excluded: np.ndarray, n: int, rng: np.random.Generator) -> np.ndarray:
     """Sample n distinct items (n,) of the catalogue, each with the same probability.
 
-    `Generator.choice` samples positions in the list of allowed items. For a small share of the items, it uses Floyd's
-    algorithm, whose time depends only on n. So the list itself, (I,), is never made.
+    `Generator.choice` samples positions in the list of allowed items, which itself is never made. If n is small,
+    `choice` uses Floyd's algorithm, whose time does not depend on the number of items.
     """
     excluded = np.unique(excluded)
     n_allowed = len(counts) - len(excluded)
-    _check_size(n_allowed, n)
+    _check_n_allowed(n_allowed, n)
     positions = rng.choice(n_allowed, n, replace=False, shuffle=False)  # (n,) in the list of allowed items
     n_allowed_before = excluded - np.arange(len(excluded))  # number of allowed items before each excluded item
     n_excluded_before = np.searchsorted(n_allowed_before, positions, side="right")  # (n,) before each sampled item
     return positions + n_excluded_before
 
 
-def _check_size(n_left: int, n: int) -> None:
-    """Raise ProtocolError if fewer than n items can be sampled."""
-    if n_left < n:
+def _check_n_allowed(n_allowed: int, n: int) -> None:
+    """Raise ProtocolError if fewer than n items are allowed in a sample."""
+    if n_allowed < n:
         text = "for one person, only {n_left} films are left to sample {n} from; use --protocol full for this data"
-        raise ProtocolError(text, n_left=n_left, n=n)
+        raise ProtocolError(text, n_left=n_allowed, n=n)
 
 
+# `Dataset.ties` → the rule "order" in result files
 TIE_RULES: dict[Ties, str] = {
-    "file": ("ratings sorted by person, then time; ratings with the same time keep the order of the ratings file"),
+    "file": "ratings sorted by person, then time; ratings with the same time keep the order of the ratings file",
     "drawn": (
         "ratings sorted by person, then time; films rated in the same second are in a random order that depends on "
         "seed 0, person and film"
@@ -264,8 +264,8 @@ LATEST_FILMS_MEANING = (
 )
 
 
-def _short(n: int) -> Protocol:
-    """Return the protocol in which a recommender gets the n newest items of each history, like a visitor's list."""
+def _latest_films_protocol(n: int) -> Protocol:
+    """Return the protocol in which a recommender gets only the n newest items of each history."""
     return Protocol(
         f"short-{n}",
         title="Latest film only" if n == 1 else f"Latest {n} films",
@@ -280,7 +280,7 @@ def _short(n: int) -> Protocol:
     )
 
 
-SHORT = tuple(_short(n) for n in (1, 2, 3, 5, 10))
+LATEST_FILMS = tuple(_latest_films_protocol(n) for n in (1, 2, 3, 5, 10))
 
 
 FAVOURITE_MEANING = (
@@ -297,7 +297,7 @@ FAVOURITES_MEANING = (
 )
 
 
-def _favourites(n: int) -> Protocol:
+def _favourites_protocol(n: int) -> Protocol:
     """Return the protocol in which n liked items of a new user are given, and all other liked items are targets."""
     return Protocol(
         f"favourites-{n}",
@@ -318,7 +318,7 @@ def _favourites(n: int) -> Protocol:
                 else "liked films in random order; the same films for every recommender"
             ),
             "liked": n,
-            "drawings": ORDERS_PER_USER,  # random lists of a person
+            "drawings": ORDERS_PER_USER,  # random orders of the liked films of a person
             "targets": "all other liked films",
             "metrics": "HR@k is recall: the number of hidden films among the first k, divided by the highest possible "
             "number. NDCG@k is divided by its highest possible value. MRR uses the best-ranked hidden "
@@ -335,12 +335,13 @@ def _favourites(n: int) -> Protocol:
     )
 
 
-FAVOURITES = tuple(_favourites(n) for n in (1, 2, 3, 5, 10))
+FAVOURITES = tuple(_favourites_protocol(n) for n in (1, 2, 3, 5, 10))
 
 
-# in the order of menus
+# name → protocol, in the order of menus
 PROTOCOLS = {
-    protocol.name: protocol for protocol in (FULL, UNTIED_FULL, *SHORT, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)
+    protocol.name: protocol
+    for protocol in (FULL, UNTIED_FULL, *LATEST_FILMS, *FAVOURITES, POPULARITY_100, UNIFORM_100, TIME)
 }
 
 
@@ -353,7 +354,7 @@ def get(name: str) -> Protocol:
 
 
 def get_current_or_former(name: str) -> Protocol:
-    """Return the protocol with this name. A former protocol, which only old results have, has no texts."""
+    """Return the protocol with this name, or a protocol without texts for a former name, which old results have."""
     return PROTOCOLS.get(name) or Protocol(name, title=name, meaning="", rules={})
 
 

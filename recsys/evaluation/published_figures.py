@@ -4,8 +4,7 @@ The file is {"rules": {code: {"short", "text", "knows_the_time"}}, "sources": {n
 "protocol", "title", "variant", "code", "source", "note", "hr@10", "ndcg@10", …}]}. `knows_the_time`, `variant`,
 `note` and each of METRICS are optional.
 
-In the texts of "rules", "seen films hidden" means that the items of the history are excluded. "The hidden film" means
-the held-out item.
+In the texts of "rules", "the hidden film" is the held-out item.
 """
 
 from functools import partial
@@ -20,7 +19,7 @@ COLUMNS = ["title", "variant", *METRICS, "code", "short", "rules", "note", "know
 
 
 def published(dataset: str, protocol: str) -> pd.DataFrame:
-    """Return published figures, best NDCG@10 first, a row each. Missing values are NaN.
+    """Return a table with a row per published figure, best NDCG@10 first. Missing values are NaN.
 
     Columns, in addition to title, METRICS and source:
         variant: name of our most similar recommender

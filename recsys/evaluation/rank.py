@@ -24,13 +24,13 @@ LIST_LENGTH = 10  # K
 class HeldOutRanks:
     """Ranks of the held-out items and, if requested, lists with the K best items of each query.
 
-    With `Protocol.n_given`, each user has ORDERS_PER_USER queries, with the liked items in different random orders, and
-    `ranks` are the `best_ranks` of each query, (users, ORDERS_PER_USER, T).
+    If the protocol sets `n_given`, each user has ORDERS_PER_USER queries, with the liked items in different random
+    orders. `ranks` then has the `best_ranks` of each query, (users, ORDERS_PER_USER, T).
     """
 
     ranks: np.ndarray  # (B,) int64, 1 = best
     lists: np.ndarray | None = None  # (B, K) items that are not in the history, best first; -1: no item is left
-    probabilities: np.ndarray | None = None  # (B, K) that a listed item is the next one; None: the model has none
+    probabilities: np.ndarray | None = None  # (B, K) of `lists`; None: the model has no probabilities
 
 
 def rank_held_out(
@@ -40,36 +40,35 @@ def rank_held_out(
     dataset: Dataset,
     report: ProgressCallback = no_progress,
     seed: int = 0,
-    batch: int = 256,
+    batch_size: int = 256,
     with_lists: bool = True,
 ) -> HeldOutRanks:
     """Rank each held-out item among the items that compete with it under the protocol.
 
-    Items whose score equals the score of the held-out item are ranked before it. If the held-out item is also in the
-    history, no item is excluded, except under sampled protocols. Lists never have items of the history. In lists, items
-    with equal scores are in item order. Sampled protocols give no lists. With `protocol.n_newest`, the model gets
-    shortened histories, but all items of the whole histories are excluded. Each process that `torchrun` started ranks a
-    part of the queries, and all processes return the whole result. `dataset` is the whole data set, and `seed` the
-    training seed.
+    Items with the same score as the held-out item are ranked before it. If the held-out item is also in the history, no
+    item is excluded, except under sampled protocols. Lists never contain items of the history. In lists, items with
+    equal scores are in item order. Sampled protocols give no lists. With `protocol.n_newest`, the model gets shortened
+    histories, but all items of the whole histories are excluded. Under `torchrun`, each process ranks a part of the
+    queries, and all processes return the whole result. `dataset` is the whole data set, and `seed` the training seed.
 
     Raises ScoreError if the scores are not finite numbers of shape (B, I), and ProtocolError if the data set is too
     small for the protocol.
     """
     if protocol.n_given:
-        return _rank_liked(model, held_out, protocol.n_given, dataset.n_items, report, batch)
+        return _rank_liked(model, held_out, protocol.n_given, dataset.n_items, report, batch_size)
     n_queries = len(held_out)
     with_lists = with_lists and not protocol.n_candidates
     target_ranks = np.zeros(n_queries, np.int64)
     lists = np.zeros((n_queries, LIST_LENGTH), np.int64)
     probabilities = np.zeros((n_queries, LIST_LENGTH))
-    for start in distributed.shard(np.arange(0, n_queries, batch)):
-        rows = range(start, min(start + batch, n_queries))
+    for start in distributed.shard(np.arange(0, n_queries, batch_size)):
+        rows = range(start, min(start + batch_size, n_queries))
         queries, targets = held_out.queries[rows.start : rows.stop], held_out.targets[rows.start : rows.stop]
         scores = _scores(model, protocol.shorten(queries), dataset.n_items)
         if protocol.n_candidates:
             assert queries.users is not None, "held-out queries have users"
             counts = protocol.split(dataset, seed).train.counts
-            # with the target and later films, which must not be candidates either
+            # including the target and later films, which must not be candidates either
             whole_histories = [dataset.history(user) for user in queries.users]
             candidates = protocol.candidates(counts, whole_histories, queries.users)  # (B, N)
             competing = np.column_stack([targets, candidates])  # (B, 1 + N), the target in column 0
@@ -84,10 +83,11 @@ def rank_held_out(
                     ranking = Ranking.from_scores(row_scores)
                 target_ranks[row] = ranking.rank_ties_last(target)
         report({"stage": "rank", "done": rows.stop, "total": n_queries})
-    # of a dummy query, because a process without a batch must also take part in the sum of the probabilities
+    # A process without a batch must also take part in the sum below. So a dummy query shows if the model has
+    # probabilities.
     zero_scores, no_items = np.zeros(dataset.n_items, np.float32), np.empty(0, np.int64)
     has_probabilities = with_lists and model.log_probabilities(zero_scores, no_items) is not None
-    return HeldOutRanks(  # rows of other processes are 0, so the sum over processes has all rows
+    return HeldOutRanks(  # in each process, the rows of other processes are 0, so the sum has all rows
         distributed.all_reduce_array(target_ranks),
         distributed.all_reduce_array(lists) if with_lists else None,
         distributed.all_reduce_array(probabilities) if has_probabilities else None,
@@ -95,15 +95,15 @@ def rank_held_out(
 
 
 def _rank_liked(
-    model: Model, held_out: HeldOut, n_given: int, n_items: int, report: ProgressCallback, batch: int
+    model: Model, held_out: HeldOut, n_given: int, n_items: int, report: ProgressCallback, batch_size: int
 ) -> HeldOutRanks:
     """Rank the liked items of each query. The model gets the first `n_given`, and the others are the targets."""
     # `data.split.by_user` stores the last liked item as the target and the others as the history
     liked = [np.append(items, last) for items, last in zip(held_out.queries.histories, held_out.targets, strict=True)]
     ranks = np.zeros((len(liked), MAX_RELEVANT), np.int64)
     lists = np.zeros((len(liked), LIST_LENGTH), np.int64)
-    for start in distributed.shard(np.arange(0, len(liked), batch)):
-        rows = range(start, min(start + batch, len(liked)))
+    for start in distributed.shard(np.arange(0, len(liked), batch_size)):
+        rows = range(start, min(start + batch_size, len(liked)))
         histories = [items[:n_given] for items in liked[rows.start : rows.stop]]
         scores = _scores(model, Queries(histories), n_items)
         for row, row_scores, history in zip(rows, scores, histories, strict=True):

@@ -15,7 +15,8 @@ from recsys.evaluation.significance import bootstrap
 from recsys.models.base import Model
 from recsys.models.histories import rating_matrix
 
-MEAN = "mean"  # names of the baselines in result files
+# names of the baselines in result files
+MEAN = "mean"
 FILM_AND_PERSON = "film and person"
 BATCH_SIZE = 256  # queries whose predicted ratings (B, I) are in memory together
 
@@ -23,8 +24,8 @@ BATCH_SIZE = 256  # queries whose predicted ratings (B, I) are in memory togethe
 def summary(runs: Sequence[tuple[Model, Split, HeldOut]], dataset: Dataset) -> dict[str, Any]:
     """Return {rmse, mae, interval: {rmse: [low, high], mae: …}, baselines: {MEAN: {rmse, …}, FILM_AND_PERSON: …}}.
 
-    `runs` has a model, split and held-out part per seed. Errors are in stars, averaged over seeds. The 95 % intervals
-    are over users. Predictions are limited to the range of the training ratings.
+    `runs` has the model, the split and the held-out part of each seed. Errors are in stars, averaged over seeds. The
+    95 % intervals are over users. Predictions are limited to the range of the training ratings.
     """
     errors = np.mean([_errors(model, split.train, held_out, dataset) for model, split, held_out in runs], 0)
     model_summary, mean, film_and_person = _summaries(errors)
@@ -37,19 +38,20 @@ def _errors(model: Model, train: Dataset, held_out: HeldOut, dataset: Dataset) -
     assert queries.users is not None, "held-out queries have users"
     history_ratings, target_ratings = [], np.empty(len(targets))
     for row, (user, history) in enumerate(zip(queries.users, queries.histories, strict=True)):
-        ratings: dict[int, list[float]] = {}  # item → ratings, the newest first; `pop` removes the oldest
+        ratings: dict[int, list[float]] = {}  # item → ratings by the user, newest first; `pop` returns the oldest
         for event in range(dataset.offsets[user + 1] - 1, dataset.offsets[user] - 1, -1):
             ratings.setdefault(int(dataset.interactions.item[event]), []).append(dataset.interactions.rating[event])
         history_ratings.append(np.array([ratings[item].pop() for item in history.tolist()], np.float32))
         target_ratings[row] = ratings[int(targets[row])].pop()
     queries = replace(queries, ratings=history_ratings)
-    predicted = np.stack([_by_model(model, queries, targets), *_by_means(train, queries, targets)], 1)  # (B, V)
+    predictions = [_rate_by_model(model, queries, targets), *_rate_by_means(train, queries, targets)]  # V arrays (B,)
     train_ratings = train.interactions.rating
-    errors = np.abs(predicted.clip(train_ratings.min(), train_ratings.max()) - target_ratings[:, None])
+    predicted = np.stack(predictions, 1).clip(train_ratings.min(), train_ratings.max())  # (B, V)
+    errors = np.abs(predicted - target_ratings[:, None])
     return np.stack([errors**2, errors], 1)
 
 
-def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray:
+def _rate_by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray:
     """Return the model's predicted rating of each target, (B,)."""
     predicted = np.empty(len(targets))
     for start in range(0, len(targets), BATCH_SIZE):
@@ -59,7 +61,7 @@ def _by_model(model: Model, queries: Queries, targets: np.ndarray) -> np.ndarray
     return predicted
 
 
-def _by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _rate_by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return two predictions (B,): the mean of all training ratings, and film mean plus user offset.
 
     The offset is the mean of rating - film mean over the history. The film mean of a film without training ratings is

@@ -17,7 +17,7 @@ from recsys.evaluation.significance import FEW_USERS
 from recsys.models import registry
 from recsys.models.registry import Recommender
 
-HEADLINE = "ndcg@10"
+HEADLINE = "ndcg@10"  # the metric by which recommenders are compared
 
 
 def format_report(
@@ -29,9 +29,10 @@ def format_report(
 ) -> str:
     """Return the results of data sets and protocols as Markdown. An empty selection means all.
 
-    `brief` selects only leaderboards, as in docs/results.md. Several leaderboards get headings. A leaderboard gets a
-    column with the headline metric under `other_protocol`. `warn` is called with an error for each skipped result.
-    Raises ResultError without results, and DataError for an unknown data set.
+    With `brief`, the text of each board is only its leaderboard, as in docs/results.md. A single brief text has no
+    heading. With `other_protocol`, each leaderboard also has a column with the headline metric under that protocol.
+    `warn` is called with an error for each skipped result. Raises ResultError if there are no results, and DataError
+    for an unknown data set.
     """
     documents_by_board = {
         (dataset, protocol): results.documents(dataset, protocol, warn)
@@ -39,14 +40,14 @@ def format_report(
         if (not datasets or dataset in datasets) and (not protocol_names or protocol in protocol_names)
     }
     if not any(documents_by_board.values()):
-        selected = (datasets[0] if datasets else DEFAULT_DATASET, protocol_names[0] if protocol_names else "full")
         for name in datasets:
             check_exists(name)
-        dataset, protocol = next(iter(documents_by_board), selected)  # a board without valid results, if any
+        selected_board = (datasets[0] if datasets else DEFAULT_DATASET, protocol_names[0] if protocol_names else "full")
+        dataset, protocol = next(iter(documents_by_board), selected_board)  # a board without valid results, if any
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("there are no results for this version of the data yet", command)
     boards = [(*board, documents) for board, documents in documents_by_board.items() if documents]
-    format_board = leaderboard if brief else section
+    format_board = leaderboard_text if brief else board_text
     texts = [format_board(*board, other_protocol) for board in boards]
     if brief and len(boards) == 1:
         return texts[0]
@@ -54,26 +55,29 @@ def format_report(
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in zip(headings, texts, strict=True))
 
 
-def section(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
+def board_text(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
     """Return the rules, leaderboard, list metrics and provenance of the results of a data set under a protocol."""
     n_users, rules = documents[0]["users"], documents[0]["protocol"].items()
-    noise = f" With fewer than {FEW_USERS} people, differences between recommenders are noise."
+    noise_note = f" With fewer than {FEW_USERS} people, differences between recommenders are noise."
     parts = [
-        f"Measured on {n_users:,} people.{noise if n_users < FEW_USERS else ''}",
+        f"Measured on {n_users:,} people.{noise_note if n_users < FEW_USERS else ''}",
         "; ".join(f"{name}: {rule}" for name, rule in rules if name != "name") + ".",
-        leaderboard(dataset, protocol, documents, other_protocol),
+        leaderboard_text(dataset, protocol, documents, other_protocol),
         *_published_rules(dataset, protocol, documents),
-        *_list_metrics(documents),
+        *_list_metric_table(documents),
         _provenance(documents),
     ]
     return "\n\n".join(parts)
 
 
-def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
-    """Return a table, a row per recommender: headline metric with 95 % interval, other metrics, published figures."""
+def leaderboard_text(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
+    """Return a Markdown table with the metrics of each recommender, and a note about significance.
+
+    A row has the headline metric with its 95 % interval, other metrics and published figures.
+    """
     tests = significance.against_best(significance.pairwise_tests(dataset, protocol, HEADLINE, _ignore))
     equivalent_to_best = set(tests.loc[~tests["differs"].astype(bool), "variant"])
-    published = _published(dataset, protocol)
+    published = _published_texts(dataset, protocol)
     other_documents = results.documents(dataset, other_protocol, _ignore) if other_protocol else []
     other_headlines = {document["variant"]: format_headline(document) for document in other_documents}
     rows = []
@@ -84,11 +88,11 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
             "family": document["family"],
             "seeds": len(document["seeds"]),
             "NDCG@10 (95 %)": format_headline(document) + (" =" if variant in equivalent_to_best else ""),
-            "± seeds": short(document["std"][HEADLINE]) if document["std"] else "",
+            "± seeds": format_metric(document["std"][HEADLINE]) if document["std"] else "",
         }
         if other_protocol:
             row[f"{other_protocol}: NDCG@10 (95 %)"] = other_headlines.get(variant, "")
-        row |= {name.upper(): short(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")}
+        row |= {name.upper(): format_metric(document["mean"][name]) for name in ("hr@10", "hr@1", "mrr")}
         rows.append(row | {"published NDCG@10": published.get(variant, "")})
     table = markdown(list(rows[0]), [list(row.values()) for row in rows])
     return (
@@ -97,7 +101,7 @@ def leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], ot
     )
 
 
-def short(value: float, digits: int = 4) -> str:
+def format_metric(value: float, digits: int = 4) -> str:
     """Format a value below 1 without its leading zero: ".1567"."""
     return f"{value:.{digits}f}".removeprefix("0")
 
@@ -105,8 +109,8 @@ def short(value: float, digits: int = 4) -> str:
 def format_headline(document: dict[str, Any]) -> str:
     """Return the headline metric with its interval, if any: ".1567 (.153–.158)"."""
     bounds = document.get("interval", {}).get(HEADLINE)
-    interval = f" ({short(bounds[0], 3)}–{short(bounds[1], 3)})" if bounds else ""
-    return short(document["mean"][HEADLINE]) + interval
+    interval = f" ({format_metric(bounds[0], 3)}–{format_metric(bounds[1], 3)})" if bounds else ""
+    return format_metric(document["mean"][HEADLINE]) + interval
 
 
 def markdown(head: list[str], rows: list[list[Any]]) -> str:
@@ -116,24 +120,26 @@ def markdown(head: list[str], rows: list[list[Any]]) -> str:
 
 
 def needs_training(document: dict[str, Any]) -> bool:
-    """Return whether the recommender of a result is trained by the command `train`. Others are fitted on first use."""
+    """Return whether the command `train` trains the recommender of a result. Others are fitted on first use."""
     return "schedule" in document["config"]
 
 
 def members(document: dict[str, Any]) -> tuple[str, ...]:
-    """Return the recommenders that the recommender of a result combines."""
+    """Return the recommenders that a mixture combines, () if the recommender of the result is no mixture."""
     return tuple(document["config"].get("members", ()))
 
 
 def training_command(variant: str, dataset: str, protocol: str, seed: int = 0, added_dataset: str = "") -> str:
-    """Return the command that trains a recommender for a protocol, as `checkpoints.training_command`."""
-    # protocols with the same splitting share their models, which are trained with `--protocol` of the splitting
+    """Return the command that trains a recommender for a protocol.
+
+    Protocols with the same splitting share their models. The command names the protocol of the splitting.
+    """
     training_protocol = protocols.get_current_or_former(protocol).splitting.protocol
     return checkpoints.training_command(variant, dataset, training_protocol, seed, added_dataset)
 
 
 def reproduction_commands(document: dict[str, Any]) -> list[str]:
-    """Return the commands that reproduce a result: trainings for each seed, members included, and the evaluation."""
+    """Return the commands that reproduce a result: train the recommender and its members for each seed, evaluate it."""
     variant, dataset, protocol = document["variant"], document["dataset"], document["protocol"]["name"]
     seeds = [row["seed"] for row in document["seeds"]]
     all_documents = results.documents(dataset, protocol, _ignore) if members(document) else []
@@ -148,9 +154,9 @@ def reproduction_commands(document: dict[str, Any]) -> list[str]:
     return [*training_commands, evaluation_command]
 
 
-def missing(measured: Iterable[str]) -> list[Recommender]:
-    """Return the recommenders that are not in `measured`, sorted by title."""
-    names = set(registry.names()) - set(measured)
+def recommenders_without(measured_names: Iterable[str]) -> list[Recommender]:
+    """Return the recommenders without a result, given the names of all others, sorted by title."""
+    names = set(registry.names()) - set(measured_names)
     return sorted(map(registry.get, names), key=lambda recommender: recommender.title.lower())
 
 
@@ -172,7 +178,7 @@ def group_by_training(
 
 
 def first_result_commands(variant: str, dataset: str, protocol: str) -> list[str]:
-    """Return the commands that produce a first result: the training of a recommender or its members, the evaluation."""
+    """Return the commands that produce a first result: train the recommender or its members, evaluate it."""
     recommender = registry.get(variant)
     names = [variant] if recommender.needs_training else recommender.members(dataset)  # only mixtures have members
     training_commands = [
@@ -181,12 +187,12 @@ def first_result_commands(variant: str, dataset: str, protocol: str) -> list[str
     return [*training_commands, recsys_command("evaluate", variant, "--dataset", dataset, "--protocol", protocol)]
 
 
-def _published(dataset: str, protocol: str) -> dict[str, str]:
-    """Return the published figures of each recommender with the codes of their rules: ".1821 A, .169 A"."""
+def _published_texts(dataset: str, protocol: str) -> dict[str, str]:
+    """Return recommender → its published figures with the codes of their rules: ".1821 A, .169 A"."""
     table = published_figures.published(dataset, protocol).dropna(subset=["variant", HEADLINE])
     texts: dict[str, list[str]] = {}
     for variant, figure, code in zip(table["variant"], table[HEADLINE], table["code"], strict=True):
-        texts.setdefault(variant, []).append(f"{short(figure)} {code}")
+        texts.setdefault(variant, []).append(f"{format_metric(figure)} {code}")
     return {variant: ", ".join(variant_texts) for variant, variant_texts in texts.items()}
 
 
@@ -202,8 +208,8 @@ def _published_rules(dataset: str, protocol: str, documents: list[dict[str, Any]
     return [f"Published figures. {'. '.join(lines)}."] if lines else []
 
 
-def _list_metrics(documents: list[dict[str, Any]]) -> list[str]:
-    """Return a table of the list metrics and calibration errors, or []."""
+def _list_metric_table(documents: list[dict[str, Any]]) -> list[str]:
+    """Return a table of the list metrics and calibration errors, and a note if one is needed, or []."""
     documents = [document for document in documents if document.get("beyond")]
     if not documents:
         return []
@@ -237,7 +243,7 @@ def _provenance(documents: list[dict[str, Any]]) -> str:
 
 
 def _calibration_error(document: dict[str, Any]) -> str:
-    """Return the error, such as "0.0056", "" if unknown. A star marks probabilities that sum to 1 over all films."""
+    """Return "0.0056", "0.0056 *" if probabilities sum to 1 over all films, or "" if the error is unknown."""
     calibration = document.get("calibration") or {}
     if "ece" not in calibration:
         return ""

@@ -45,15 +45,15 @@ class Result(TypedDict):
     model: NotRequired[str]  # its class
     title: str
     family: str
-    paper: str
+    paper: str  # reference
     dataset: str
     protocol: dict[str, Any]  # its name and rules
     fingerprint: str  # `Dataset.fingerprint`: of the histories
     data_sha256: NotRequired[str]  # `Dataset.full_fingerprint`: of the histories, times and ratings
     details: NotRequired[str]  # `Details.fingerprint`, if the model uses credits; unlike "details" of a checkpoint
     also: NotRequired[str]  # another data set that the model was trained on
-    config: dict[str, Any]
-    users: int
+    config: dict[str, Any]  # settings of the recommender
+    users: int  # number of evaluated users
     seeds: list[dict[str, Any]]  # {"seed", "metrics", "beyond"}
     mean: dict[str, float]  # metric → mean over seeds
     std: dict[str, float]  # {} for one seed
@@ -69,15 +69,15 @@ _RESULT = TypeAdapter(Result)
 
 def write(document: dict[str, Any], all_ranks: np.ndarray) -> None:
     """Write a result and its ranks (S, B) to the home folder. After a ResultError the old result is intact."""
-    home_board, _ = _migrate_and_get_boards(document["dataset"], document["protocol"]["name"])
-    _update(home_board, document["variant"], document, all_ranks)
+    home_board, _ = _boards(document["dataset"], document["protocol"]["name"])
+    _update_board(home_board, document["variant"], document, all_ranks)
 
 
 def ship(dataset: str, protocol: str, variant: str) -> Path:
-    """Copy a result from the home folder into assets/, and return the board."""
-    home_board, shipped_board = _migrate_and_get_boards(dataset, protocol)
+    """Copy a result from the home folder into assets/, and return the board in assets/."""
+    home_board, shipped_board = _boards(dataset, protocol)
     variant_ranks = boards.read_ranks(home_board, [variant])[variant]
-    _update(shipped_board, variant, _read(home_board)[variant], variant_ranks)
+    _update_board(shipped_board, variant, _read_board(home_board)[variant], variant_ranks)
     return shipped_board
 
 
@@ -87,22 +87,23 @@ def check(board: Path) -> None:
         boards.check(board)
     except (OSError, storage.DamagedFileError) as error:
         raise _damage_error(error, board) from error
-    for variant, document in _read(board).items():
+    for variant, document in _read_board(board).items():
         _validate(document, board, variant)
 
 
 def load(dataset: str, protocol: str, variant: str, warn: WarningCallback = errors.warn) -> dict[str, Any]:
-    """Return a `Result`. If the result in the home folder is not valid, `warn` is called and the shipped one is used.
+    """Return the `Result` of a recommender.
 
-    Raises ResultError if there is no valid result for the data set on this machine.
+    If the result in the home folder is not valid, `warn` is called and the shipped result is returned. Raises
+    ResultError if there is no valid result for the data set on this machine.
     """
-    _, document = _find(dataset, protocol, variant, warn)
+    _, document = _find_result(dataset, protocol, variant, warn)
     return document
 
 
 def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
     """Return the ranks of the held-out items, (S, B), users in the order of the data. Raises ResultError as `load`."""
-    board, _ = _find(dataset, protocol, variant, errors.warn)
+    board, _ = _find_result(dataset, protocol, variant, errors.warn)
     try:
         return boards.read_ranks(board, [variant])[variant].astype(np.int32)  # stored in the smallest integer type
     except (OSError, storage.DamagedFileError) as error:
@@ -111,23 +112,23 @@ def ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
 
 def is_in_home(dataset: str, protocol: str, variant: str) -> bool:
     """Return whether a result is in the home folder. Raises ResultError if the board is damaged."""
-    home_board, _ = _migrate_and_get_boards(dataset, protocol)
-    return variant in _read(home_board)
+    home_board, _ = _boards(dataset, protocol)
+    return variant in _read_board(home_board)
 
 
 def comparable_ranks(dataset: str, protocol: str, variant: str) -> np.ndarray:
-    """Return the ranks of all seeds, (S, B), or of seed 0 alone if each seed has another split.
+    """Return the ranks of all seeds, (S, B). If each seed has another split, return the ranks of seed 0, (1, B).
 
-    Raises ResultError as `load`, and if seed 0 is missing.
+    Raises ResultError as `load`, and if seed 0 is needed and missing.
     """
     all_ranks = ranks(dataset, protocol, variant)
     if not protocols.get_current_or_former(protocol).splitting.is_seeded:
         return all_ranks
-    board, document = _find(dataset, protocol, variant, errors.warn)
+    board, document = _find_result(dataset, protocol, variant, errors.warn)
     seeds = [row["seed"] for row in document["seeds"]]
     if 0 not in seeds:
         text = "{variant} has no result for seed 0, which comparisons need"
-        raise ResultError(text, _command(board, variant), variant=variant)
+        raise ResultError(text, _evaluation_command(board, variant), variant=variant)
     return all_ranks[[seeds.index(0)]]
 
 
@@ -141,14 +142,14 @@ def available() -> list[tuple[str, str]]:
 
 def version(dataset: str, protocol: str) -> str:
     """Return a text that changes when the data set or one of its results under the protocol changes."""
-    return f"{prepared.fingerprint(dataset)}/{storage.version(*_migrate_and_get_boards(dataset, protocol))}"
+    return f"{prepared.fingerprint(dataset)}/{storage.version(*_boards(dataset, protocol))}"
 
 
 def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> list[dict[str, Any]]:
-    """Return the results on the same users, best NDCG@10 first, of recommenders with `registry.is_listed`.
+    """Return the results of all listed recommenders on the same users, best NDCG@10 first. See `registry.is_listed`.
 
-    `warn` is called with an error for each damaged board, and for each result of other data, other users or another
-    version.
+    `warn` is called with an error for each damaged board and for each result that is left out. Such a result has other
+    data or users than most results, or was written by another version of the program.
     """
     documents_by_board, failures = _read_boards(dataset, protocol)
     for failure in failures:
@@ -157,7 +158,7 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
     for variant in sorted(set[str]().union(*documents_by_board.values())):
         if registry.is_listed(variant):
             try:
-                _, document = _choose(documents_by_board, dataset, variant, warn)
+                _, document = _first_valid(documents_by_board, dataset, variant, warn)
                 valid_documents.append(document)
             except ResultError as error:
                 warn(error)
@@ -199,9 +200,8 @@ def training_log(dataset: str, variant: str, splitting: Splitting = LEAVE_ONE_OU
 def population_key(document: dict[str, Any]) -> str:
     """Return a text that identifies the evaluated users: data fingerprint, number of users, rules of the protocol.
 
-    The wording of rules may change between versions, so rules that are texts are left out. Older versions had another
-    rule for repeated targets, and no rule for other rating scales. So the existence of the rules REPEATS and
-    OTHER_SCALE_RULE counts.
+    The wording of rules may change between versions of the program, so rules that are texts are left out. Only the
+    presence of two of them counts: REPEATS and OTHER_SCALE_RULE. Older versions evaluated other users without them.
     """
     rules = document["protocol"]
     settings = {name: rule for name, rule in rules.items() if not isinstance(rule, str)}
@@ -212,10 +212,10 @@ def population_key(document: dict[str, Any]) -> str:
     return json.dumps([document["fingerprint"], document["users"], settings], sort_keys=True)
 
 
-def _migrate_and_get_boards(dataset: str, protocol: str) -> tuple[Path, Path]:
-    """Move results of an older version of the program, if any, into the board in the home folder.
+def _boards(dataset: str, protocol: str) -> tuple[Path, Path]:
+    """Return the board in the home folder and the shipped board.
 
-    Return this board and the shipped board.
+    Results that an older version of the program has written are first moved into the board in the home folder.
     """
     home_board, shipped_board = (paths.results(root, dataset, protocol) for root in (paths.home(), paths.ASSETS))
     older_folder = home_board.with_suffix("")
@@ -245,36 +245,36 @@ def _move_into_board(folder: Path, board: Path) -> None:
             document.get("run", {}).pop("sha256", None)  # a hash of the older file
             older_documents[path.stem] = document
         if older_documents:
-            boards.update(board, older_documents, older_ranks, _command(board))
+            boards.update(board, older_documents, older_ranks, _evaluation_command(board))
         with suppress(FileNotFoundError):  # another process has moved the results
             shutil.rmtree(folder)
 
 
 def _read_boards(dataset: str, protocol: str) -> tuple[dict[Path, dict[str, Document]], list[ResultError]]:
-    """Return the documents by board and recommender, the home folder first, and the errors of damaged boards."""
+    """Return {board: {recommender: document}}, the home folder first, and the errors of damaged boards."""
     documents_by_board, failures = {}, []
-    for board in _migrate_and_get_boards(dataset, protocol):
+    for board in _boards(dataset, protocol):
         try:
-            documents_by_board[board] = _read(board)
+            documents_by_board[board] = _read_board(board)
         except ResultError as error:
             failures.append(error)
     return documents_by_board, failures
 
 
-def _find(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, Document]:
+def _find_result(dataset: str, protocol: str, variant: str, warn: WarningCallback) -> tuple[Path, Document]:
     """Return the board and the document of the result that `load` returns. Raises as `load`."""
     documents_by_board, failures = _read_boards(dataset, protocol)
     if failures and not any(variant in documents_of_board for documents_of_board in documents_by_board.values()):
         raise failures[0]
     for failure in failures:
         warn(failure)
-    return _choose(documents_by_board, dataset, variant, warn)
+    return _first_valid(documents_by_board, dataset, variant, warn)
 
 
-def _choose(
+def _first_valid(
     documents_by_board: Mapping[Path, Mapping[str, Document]], dataset: str, variant: str, warn: WarningCallback
 ) -> tuple[Path, Document]:
-    """Return the first valid result of a recommender for the data on this machine: its board and document.
+    """Return the board and the document of the first valid result of a recommender for the data on this machine.
 
     `warn` is called for each invalid result before it. Raises ResultError if there is no such result.
     """
@@ -293,14 +293,14 @@ def _choose(
             return board, registry.with_current_names(deepcopy(document))  # boards are cached
     if failures:
         raise failures[0]
-    command = _command(next(iter(documents_by_board)), variant)
+    command = _evaluation_command(next(iter(documents_by_board)), variant)
     if not candidates:
         raise ResultError("{variant} has not been measured yet", command, variant=variant)
     text = "{variant} was measured on a different version of {dataset} from the one on this computer"
     raise ResultError(text, command, variant=variant, dataset=dataset)
 
 
-def _read(board: Path) -> dict[str, Document]:
+def _read_board(board: Path) -> dict[str, Document]:
     """Return the documents of a board by recommender. Raises ResultError with a command that restores the board."""
     try:
         return boards.read(board)
@@ -313,16 +313,16 @@ def _validate(document: Document, board: Path, variant: str) -> None:
     try:
         _RESULT.validate_python(document)
     except ValidationError as error:
-        missing = error.errors()[0]["loc"][0]
+        missing_field = error.errors()[0]["loc"][0]
         text = "{variant} in {path} was written by another version: it lacks {missing}"
-        command = _command(board, variant)
-        raise ResultError(text, command, variant=variant, path=board, missing=missing) from error
+        command = _evaluation_command(board, variant)
+        raise ResultError(text, command, variant=variant, path=board, missing=missing_field) from error
 
 
-def _update(board: Path, variant: str, document: Document, variant_ranks: np.ndarray) -> None:
+def _update_board(board: Path, variant: str, document: Document, variant_ranks: np.ndarray) -> None:
     """Replace the result of a recommender in a board. Raises ResultError."""
     with disk_errors(board, ResultError):
-        boards.update(board, {variant: document}, {variant: variant_ranks}, _command(board))
+        boards.update(board, {variant: document}, {variant: variant_ranks}, _evaluation_command(board))
 
 
 def _damage_error(error: OSError | storage.DamagedFileError, board: Path, variant: str = "all") -> ResultError:
@@ -330,9 +330,9 @@ def _damage_error(error: OSError | storage.DamagedFileError, board: Path, varian
     message = error.sentence if isinstance(error, RecsysError) else Message.literal(str(error))
     if board.is_relative_to(paths.ASSETS):
         return ResultError(message, restore_command(board.with_name(f"{board.stem}*")))
-    return ResultError(message, _command(board, variant))
+    return ResultError(message, _evaluation_command(board, variant))
 
 
-def _command(board: Path, variant: str = "all") -> str:
+def _evaluation_command(board: Path, variant: str = "all") -> str:
     """Return the command that repeats an evaluation. "all": all evaluations of the board."""
     return recsys_command("evaluate", variant, "--dataset", board.parent.name, "--protocol", board.stem)

@@ -20,7 +20,7 @@ ALPHA = 0.05  # a difference is significant if its corrected p is lower
 RESAMPLES = 2000
 PERMUTATIONS = 10_000
 MIN_PERMUTATIONS_PER_PAIR = 100  # p is at least 1 / permutations, and Holm's correction multiplies it by up to P
-MAX_RANDOM_NUMBERS = 1 << 22  # in memory at a time, 32 MB
+MAX_RANDOM_NUMBERS = 1 << 22  # in memory at a time: 32 MB
 FEW_USERS = 200  # with fewer users, differences between recommenders are noise unless they are huge
 COLUMNS = ["variant", "other", "metric", "users", "difference", "low", "high", "p", "p_holm", "differs"]
 
@@ -38,7 +38,7 @@ def pairwise_tests(
         A row per pair, with the columns COLUMNS:
 
         - variant, other: the worse and the better recommender
-        - metric: the argument
+        - metric: the argument `metric`
         - users: number of users
         - difference: metric of `variant` minus metric of `other`, averaged over users
         - low, high: 95 % bootstrap interval of the difference
@@ -94,10 +94,10 @@ def select_pair(tests: pd.DataFrame, variant: str, other: str) -> pd.Series:
     return row
 
 
-def intervals(ranks: np.ndarray, names: tuple[str, ...] = METRICS) -> dict[str, tuple[float, float]]:
-    """Return the 95 % interval of each metric, by bootstrap over users after averaging over seeds."""
-    lows, highs = bootstrap(np.stack([metrics.user_values(ranks, name).mean(0) for name in names], 1))
-    return {name: (float(low), float(high)) for name, low, high in zip(names, lows, highs, strict=True)}
+def intervals(ranks: np.ndarray, metric_names: tuple[str, ...] = METRICS) -> dict[str, tuple[float, float]]:
+    """Return {metric: (low, high)}, the 95 % bootstrap interval over users of the means over seeds. Ranks: (S, B)."""
+    lows, highs = bootstrap(np.stack([metrics.user_values(ranks, name).mean(0) for name in metric_names], 1))
+    return {name: (float(low), float(high)) for name, low, high in zip(metric_names, lows, highs, strict=True)}
 
 
 def bootstrap(user_values: np.ndarray, resamples: int = RESAMPLES, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -118,8 +118,8 @@ def randomisation(user_values: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 
     If two recommenders were equally good, their two values of a user could be swapped. The test swaps them at random.
     The observed order counts as one permutation, so p is never 0. All pairs use the same permutations.
-    A swap reverses the sign of a user's difference. So a permutation gives each user a sign. The sums of the V columns
-    with these signs are enough for all P pairs: the difference of a pair is the difference of two sums.
+    A swap reverses the sign of a user's difference. So a permutation gives each user a sign. It is enough to sum the V
+    columns with these signs, because the difference of a pair is the difference of two sums.
 
     Reference: Smucker, Allan and Carterette (CIKM 2007).
     """
@@ -143,9 +143,9 @@ def holm(p: np.ndarray) -> np.ndarray:
     to it, and products are limited to 1.
     """
     order = np.argsort(p, kind="stable")
-    corrected = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    products = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
     p_holm = np.empty(len(p))
-    p_holm[order] = np.minimum(corrected, 1)  # back to the order of p
+    p_holm[order] = np.minimum(products, 1)  # back to the order of p
     return p_holm
 
 
@@ -162,7 +162,7 @@ def _resampled_means(user_values: np.ndarray, resamples: int, seed: int) -> np.n
 
 
 def _random_bits(rng: np.random.Generator, rows: int, columns: int) -> np.ndarray:
-    """Return random bits, (rows, columns) float64 with values 0 and 1. A random byte gives eight bits."""
+    """Return random bits as float64 0 or 1, (rows, columns). A random byte gives eight bits."""
     random_bytes = rng.integers(256, size=(rows, -(-columns // 8)), dtype=np.uint8)  # columns / 8, rounded up
     return np.unpackbits(random_bytes, axis=1, count=columns).astype(np.float64)
 

@@ -25,14 +25,14 @@ class Column(BaseModel, strict=True, frozen=True):
     """A column of the table."""
 
     name: str
-    title: str | None = None
+    title: str | None = None  # None: the name
     digits: int | None = None  # number of decimals; None: not rounded
 
 
 class Chart(BaseModel, strict=True, frozen=True):
-    """How the table is drawn. The fields `x` to `label` are names of columns."""
+    """How the table is plotted. The fields `x`, `y`, `by`, `low`, `high` and `label` are names of columns."""
 
-    kind: Literal["line", "bar", "scatter", "rows"]  # "rows": a row for each x, and a horizontal y axis
+    kind: Literal["line", "bar", "scatter", "rows"]  # "rows": a horizontal mark for each x
     x: str
     y: str  # numeric
     by: str | None = None  # a line, group of bars or colour for each value
@@ -63,9 +63,9 @@ class Study(BaseModel, strict=True, frozen=True):
         Former titles of recommenders and, in the column "family", former families are replaced.
         """
         names = [column.name for column in self.columns]
-        today = [FORMER_FAMILIES if name == "family" else FORMER_TITLES for name in names]
+        renames = [FORMER_FAMILIES if name == "family" else FORMER_TITLES for name in names]
         rows = [
-            [former.get(cell, cell) if isinstance(cell, str) else cell for former, cell in zip(today, row, strict=True)]
+            [texts.get(cell, cell) if isinstance(cell, str) else cell for texts, cell in zip(renames, row, strict=True)]
             for row in self.rows
         ]
         return pd.DataFrame(rows, columns=names)
@@ -77,7 +77,7 @@ class Study(BaseModel, strict=True, frozen=True):
 
     @property
     def digits(self) -> dict[str, int]:
-        """Decimals of the columns by name, if they are set."""
+        """Numbers of decimals by column name. Columns that are not rounded are left out."""
         return {column.name: column.digits for column in self.columns if column.digits is not None}
 
 

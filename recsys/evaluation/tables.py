@@ -14,7 +14,7 @@ import pandas as pd
 
 from recsys import errors
 from recsys.data.dataset import Dataset, HeldOut
-from recsys.data.split import LEAVE_ONE_OUT, Splitting
+from recsys.data.split import Splitting
 from recsys.evaluation import results
 from recsys.evaluation.metric_texts import CALIBRATION_ERROR, LIST_METRICS, METRIC_TEXTS
 from recsys.evaluation.report import members, needs_training
@@ -23,22 +23,22 @@ from recsys.evaluation.significance import FEW_USERS
 from recsys.ranking.metrics import METRICS
 
 INTERVAL_COLUMNS = tuple(f"{end} {name}" for name in METRICS for end in ("low", "high"))  # "low hr@10"
-MEASURES = (*METRICS, *METRIC_TEXTS)  # columns by which recommenders can be compared
-ALL_ITEMS = "all"  # `normalized_over` of old results: probabilities sum to 1 over all items, with the history
+MEASURES = (*METRICS, *METRIC_TEXTS)  # columns of `leaderboard` by which recommenders can be compared
+ALL_ITEMS = "all"  # `normalized_over` of old results: probabilities sum to 1 over all items, history included
 COST_COLUMNS = ["variant", "title", "family", "seconds", "log10", *METRICS]  # log10: of the seconds
 TOP_K = 10  # a target with this rank or a better one is a hit
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Training times on one kind of hardware, and the titles of recommenders without a time. Best NDCG@10 first."""
+    """Training times on one kind of hardware, and the titles of the other recommenders. Best NDCG@10 first."""
 
     table: pd.DataFrame  # COST_COLUMNS, a row per recommender
     hardware: str  # "cpu" or "cuda"; "" if no result has a time
-    fitted: list[str]  # titles of recommenders that are fitted on first use, without a training loop
-    combined: list[str]  # titles of mixtures, whose members have training times
-    unknown: list[str]  # titles of trained recommenders without a recorded time
-    other_hardware: list[str]  # titles of recommenders with times on other hardware
+    fitted_titles: list[str]  # recommenders that are fitted on first use, without a training loop
+    mixture_titles: list[str]  # mixtures, whose members have training times
+    untimed_titles: list[str]  # trained recommenders without a recorded time
+    other_hardware_titles: list[str]  # recommenders with times on other hardware
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class HeldOutUser:
 def leaderboard(dataset: str, protocol: str, warn: WarningCallback = errors.warn) -> pd.DataFrame:
     """Return a row for each of `results.documents`, in their order.
 
-    Columns: variant, title, family, paper, users, seeds (their number), METRICS (means over seeds), "std <metric>",
+    Columns: variant, title, family, paper, users, seeds (number of seeds), METRICS (means over seeds), "std <metric>",
     fingerprint, date, INTERVAL_COLUMNS (95 %, over users), LIST_METRICS and CALIBRATION_ERROR. A value that a result
     lacks is NaN. `warn` is called with an error for each skipped result.
     """
@@ -91,7 +91,7 @@ def compare_protocols(leaderboards: dict[str, pd.DataFrame], metric: str) -> pd.
 
     `leaderboards` has the table of `leaderboard` by protocol. The first protocol decides the order of the rows. Only
     recommenders with a result under all protocols are ranked. Equal values share the better rank. Columns: variant,
-    title, family and, for each protocol, its name (the metric), "rank <name>" and "users <name>".
+    title, family and, for each protocol, "<name>" (the metric), "rank <name>" and "users <name>".
     """
     labels = pd.concat([rows[["variant", "title", "family"]] for rows in leaderboards.values()])
     table = labels.drop_duplicates("variant").set_index("variant")
@@ -108,7 +108,7 @@ def discordant_share(table: pd.DataFrame, left: str, right: str) -> float | None
     """Return the share of pairs of recommenders that two protocols of `compare_protocols` rank in opposite order.
 
     A pair with equal values counts half. Returns None with fewer than two recommenders, and with fewer than FEW_USERS
-    users, because the order is then noise.
+    users, because their order is noise.
     """
     if len(table) < 2 or table[[f"users {left}", f"users {right}"]].min(axis=None) < FEW_USERS:
         return None
@@ -127,7 +127,7 @@ def best_of_families(leaderboard_table: pd.DataFrame, variants: Sequence[str], n
     return rows.drop_duplicates("family")["variant"].tolist()[:n]
 
 
-def train_logs(dataset: str, variants: Sequence[str], splitting: Splitting = LEAVE_ONE_OUT) -> dict[str, pd.DataFrame]:
+def training_logs(dataset: str, variants: Sequence[str], splitting: Splitting) -> dict[str, pd.DataFrame]:
     """Return `results.training_log` by recommender. Recommenders without a log are left out."""
     logs = {variant: results.training_log(dataset, variant, splitting) for variant in variants}
     return {variant: log for variant, log in logs.items() if len(log)}
@@ -190,9 +190,9 @@ def count_wins(margins: pd.DataFrame) -> tuple[int, int, int]:
 
 
 def costs(documents: Sequence[dict[str, Any]]) -> Costs:
-    """Return the training times of results: the first seed with a time, on the most common hardware.
+    """Return the training times of results on the most common hardware. A result has the time of its first seed.
 
-    A time is measured by the training loop. It excludes loading and ranking.
+    The training loop measures the time, which excludes loading and ranking.
     """
     trained = [document for document in documents if needs_training(document)]
     fitted = [document for document in documents if not needs_training(document)]
@@ -207,10 +207,10 @@ def costs(documents: Sequence[dict[str, Any]]) -> Costs:
     return Costs(
         pd.DataFrame(rows, columns=COST_COLUMNS),
         hardware,
-        fitted=[document["title"] for document in fitted if not members(document)],
-        combined=[document["title"] for document in fitted if members(document)],
-        unknown=[document["title"] for document in trained if not document["run"].get("trained")],
-        other_hardware=[document["title"] for document, timing in timed if timing["hardware"] != hardware],
+        fitted_titles=[document["title"] for document in fitted if not members(document)],
+        mixture_titles=[document["title"] for document in fitted if members(document)],
+        untimed_titles=[document["title"] for document in trained if not document["run"].get("trained")],
+        other_hardware_titles=[document["title"] for document, timing in timed if timing["hardware"] != hardware],
     )
 
 

@@ -1,4 +1,4 @@
-"""Settings and devices that a user can choose for a training, and the duration of the previous training."""
+"""Settings and devices that a user of the Train page can choose, and the duration of the previous training."""
 
 from dataclasses import dataclass
 from functools import cache
@@ -8,8 +8,9 @@ from recsys.data.datasets import serving_split
 from recsys.errors import Message
 from recsys.models import registry
 
+# names of settings, for all networks together; a recommender has some of them
 MAIN_SETTINGS = ("epochs", "lr", "dim", "length", "layers", "heads")
-MORE_SETTINGS = (
+MORE_SETTINGS = (  # under "More settings"
     "batch_size", "hidden", "dropout", "mask_prob", "negatives", "validate_every", "patience", "weight_decay",
 )  # fmt: skip
 
@@ -24,7 +25,7 @@ class PreviousTraining:
 
 
 def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, int | float]:
-    """Return the numeric settings among `names` of a recommender's preset for a data set."""
+    """Return the values of the settings in `names` that are numbers in a recommender's preset for a data set."""
     config = registry.get(variant).preset(dataset)
     values = vars(config)
     if hasattr(config, "schedule"):  # a network has some of its settings in a schedule

@@ -30,16 +30,18 @@ ProtocolName = Literal[  # as in evaluation.protocols.PROTOCOLS, in the same ord
     "full", "untied", "short-1", "short-2", "short-3", "short-5", "short-10", "favourites-1", "favourites-2",
     "favourites-3", "favourites-5", "favourites-10", "popularity-100", "uniform-100", "time",
 ]  # fmt: skip
-Changes = Mapping[str, bool | int | float | str]
+Changes = Mapping[str, bool | int | float | str]  # setting → value that differs from the preset
 Seconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # since 1970, before the year 10000, as `datetime` needs
 
 MAX_RUNNING_VARIABLE = "NEXTREEL_TRAININGS"  # environment variable: jobs that run at the same time
 MAX_ACTIVE_JOBS = 20
 MAX_FILE_BYTES = 1 << 20  # of job.json
+# files in the folder of a job
 FILE = "job.json"
 PROGRESS = "progress.jsonl"
 OUTPUT = "output.txt"
-LOCK = "runner.lock"  # in the folder of a job
+LOCK = "runner.lock"
+# files in the folder of all jobs
 QUEUE_LOCK = "queue.lock"
 RUNNER_LOG = "runner.log"  # output of the runners
 
@@ -74,7 +76,7 @@ class Job:
     dataset: str = ""
     protocol: ProtocolName = "full"
     seed: Seed = 0
-    changes: Changes = field(default_factory=dict)  # settings that differ from the preset
+    changes: Changes = field(default_factory=dict)
     device: str = "auto"
     state: State = State.WAITING
     resume: bool = False  # continue from the saved state of the training
@@ -105,19 +107,23 @@ class Job:
 class Progress:
     """The progress of a training."""
 
-    events: list[dict[str, Any]]  # numbers of each finished epoch: epoch, epochs, loss, ndcg@10 if validated …
+    events: list[dict[str, Any]]  # one per finished epoch: epoch, epochs (the maximum), loss, ndcg@10 if validated …
     seconds_left: float | None  # upper limit, because validation may stop a training early; None: unknown
 
     @property
-    def epochs(self) -> tuple[int, int]:
-        """The number of finished epochs and the maximum; (0, 0) before the first epoch has ended."""
-        return (int(self.events[-1]["epoch"]), int(self.events[-1]["epochs"])) if self.events else (0, 0)
+    def n_epochs(self) -> int:
+        """The number of finished epochs."""
+        return int(self.events[-1]["epoch"]) if self.events else 0
+
+    @property
+    def max_epochs(self) -> int:
+        """The maximum number of epochs, 0 before the first epoch has ended."""
+        return int(self.events[-1]["epochs"]) if self.events else 0
 
     @property
     def share(self) -> float:
         """The share of the epochs that is finished, 0 to 1."""
-        done, total = self.epochs
-        return min(1.0, max(0.0, done / total)) if total else 0.0
+        return min(1.0, max(0.0, self.n_epochs / self.max_epochs)) if self.max_epochs else 0.0
 
     @property
     def best(self) -> tuple[int, float] | None:
@@ -138,16 +144,16 @@ def jobs() -> list[Job]:
 def add(
     variant: str, dataset: str, protocol: str = "", seed: int = 0, changes: Changes | None = None, device: str = "auto"
 ) -> Job:
-    """Append a job to the queue and start a runner if necessary.
+    """Append a job to the queue, start a runner if necessary, and return the job.
 
-    Without `protocol`, the job trains on the part that the app's recommenders are trained on. Raises UnknownModelError,
+    Without `protocol`, the training part is the same as for the recommenders of the app. Raises UnknownModelError,
     ConfigError for a setting that is not allowed, DataError if the data set is missing, and JobError if the queue does
     not accept the job.
     """
     from recsys.data import datasets
 
-    _check_allowed()
-    check(variant, dataset, changes or {})
+    _check_not_public()
+    check_changes(variant, dataset, changes or {})
     datasets.ensure(dataset)
     job_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` validates it
     with _locked_queue() as all_jobs:
@@ -166,13 +172,13 @@ def add(
             device=device,
             queued=time.time(),
         )
-        _check_can_wait(job, all_jobs)
+        _check_can_queue(job, all_jobs)
         _write(job)
     start_runner()
     return job
 
 
-def check(variant: str, dataset: str, changes: Changes) -> None:
+def check_changes(variant: str, dataset: str, changes: Changes) -> None:
     """Raise UnknownModelError or ConfigError if a recommender cannot be trained with these changes of its preset."""
     from recsys.models import registry
 
@@ -212,7 +218,7 @@ def resume(job_id: str) -> None:
             raise JobError(
                 "training run {id} cannot be resumed: its state is “{state}”", id=job.id, state=Message(job.state)
             )
-        _check_can_wait(job, all_jobs)
+        _check_can_queue(job, all_jobs)
         _write(replace(job, state=State.WAITING, resume=True, queued=time.time(), started=None, ended=None, error=""))
     start_runner()
 
@@ -227,14 +233,15 @@ def remove(job_id: str) -> None:
 
 
 def progress(job: Job) -> Progress:
-    """Return the progress of a job."""
+    """Return the progress of a job, without events if its training has not finished an epoch."""
     path = job.folder / PROGRESS
     seconds_left = None
     events: list[dict[str, Any]] = []
     with suppress(OSError):  # not started, or removed
         events = [event for event in read_epochs(path) if "epochs" in event]
         last_event_time = path.stat().st_mtime
-        is_current = job.state is State.RUNNING and last_event_time >= (job.started or 0)  # not of an earlier run
+        # False if the last event comes from an earlier run of the job
+        is_current = job.state is State.RUNNING and last_event_time >= (job.started or 0)
         if is_current and events and "seconds_left" in events[-1]:
             seconds_left = max(0.0, events[-1]["seconds_left"] - (time.time() - last_event_time))
     return Progress(events, seconds_left)
@@ -278,8 +285,8 @@ def end(job: Job, state: State, reason: Message | None = None) -> None:
         _write(replace(job, state=state, ended=time.time(), error=asdict(reason) if reason else ""))
 
 
-def is_to_stop(job: Job) -> bool:
-    """Return whether `stop` was called for a running job."""
+def is_stopping(job: Job) -> bool:
+    """Return whether `stop` was called for a running job, whose state in `job` may be older."""
     return _read(job.folder).state is State.STOPPING
 
 
@@ -296,13 +303,13 @@ def _read_jobs() -> list[Job]:
 
 
 def _read(folder: Path) -> Job:
-    """Return the job of a folder."""
+    """Return the job of a folder. A job that cannot be read has the state DAMAGED."""
     path = folder / FILE
     with suppress(OSError, storage.DamagedFileError, ValueError):
         if path.stat().st_size <= MAX_FILE_BYTES:
             document = storage.read_document(path)
             names = {job_field.name for job_field in fields(Job)} & document.keys()  # old versions had other fields
-            if "state" in names:  # its default, WAITING, would start a damaged job
+            if "state" in names:  # the default state is WAITING, so a damaged job without a state would be started
                 job = from_document(Job, {name: document[name] for name in names} | {"id": folder.name})
                 str(job.reason)  # raises ValueError if the reason is damaged
                 return job
@@ -326,7 +333,7 @@ def _locked_queue() -> Iterator[list[Job]]:
 @contextmanager
 def _locked_job(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
     """Hold the queue lock and yield a job and all jobs. Raise JobError if no job has this id."""
-    _check_allowed()
+    _check_not_public()
     with _locked_queue() as all_jobs:
         jobs_by_id = {job.id: job for job in all_jobs}
         if job_id not in jobs_by_id:
@@ -335,15 +342,15 @@ def _locked_job(job_id: str) -> Iterator[tuple[Job, list[Job]]]:
         yield jobs_by_id[job_id], all_jobs
 
 
-def _check_allowed() -> None:
-    """Raise JobError on a public server."""
+def _check_not_public() -> None:
+    """Raise JobError on a public server, on which visitors cannot train."""
     if paths.is_public():
         text = "training in the app is switched off on this server; unset {public} to switch it on"
         raise JobError(text, public=paths.PUBLIC)
 
 
-def _check_can_wait(job: Job, all_jobs: list[Job]) -> None:
-    """Raise JobError if an active job trains the same checkpoint, or if the queue is full."""
+def _check_can_queue(job: Job, all_jobs: list[Job]) -> None:
+    """Raise JobError if an active job writes the same checkpoint, or if the queue is full."""
     from recsys.models import registry
 
     active = [other for other in all_jobs if other.state in ACTIVE]

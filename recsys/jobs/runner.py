@@ -1,4 +1,4 @@
-"""The runner of waiting jobs. It runs the command `train` in a process for each job, and can stop the process."""
+"""The runner, a process that runs waiting jobs. For each job, it runs the command `train` in a process of its own."""
 
 import os
 import signal
@@ -19,13 +19,13 @@ POLL_SECONDS = 0.2  # between two checks whether the user has stopped the job
 STOP_TIMEOUT_SECONDS = 10.0  # between SIGTERM and SIGKILL
 MAX_REASON_BYTES = 1 << 12  # read from the end of the output of a failed training
 NICENESS = 5  # of a training, so that the pages stay fast
-# of a training that handled SIGTERM, and of one that was ended before it could handle the signal
+# exit codes of a training that handled SIGTERM, and of a training that ended before it could handle the signal
 SIGTERM_EXIT_CODES = (143, -signal.SIGTERM)
 
 
 def run() -> None:
     """Run waiting jobs one after the other. Return at once if `queue.max_running` runners are active."""
-    # checked again after the slot is released, because a job may have been added since the last `_run_next`
+    # The condition is checked again after the slot is released, because a job may have been added after `_run_next`.
     while any(job.state is State.WAITING for job in queue.jobs()):
         slot = _lock_slot()
         if slot is None:
@@ -51,7 +51,7 @@ def _run_next() -> bool:
         code = _train(job)
         if code == 0:
             queue.end(job, State.DONE)
-        elif queue.is_to_stop(job) or code in SIGTERM_EXIT_CODES:
+        elif queue.is_stopping(job) or code in SIGTERM_EXIT_CODES:
             queue.end(job, State.STOPPED)
         else:
             queue.end(job, State.FAILED, _reason(code, job.folder / OUTPUT))
@@ -61,7 +61,7 @@ def _run_next() -> bool:
 def _train(job: Job) -> int:
     """Train in a new process and return its exit code.
 
-    When the job is to stop, the process gets SIGTERM, and SIGKILL after STOP_TIMEOUT_SECONDS.
+    When the user stops the job, the process gets SIGTERM, and SIGKILL after STOP_TIMEOUT_SECONDS.
     """
     mode = "ab" if job.resume else "wb"
     with (job.folder / PROGRESS).open(mode) as events, (job.folder / OUTPUT).open("wb") as output:
@@ -72,7 +72,7 @@ def _train(job: Job) -> int:
     while True:
         with suppress(TimeoutExpired):
             return training.wait(POLL_SECONDS)
-        if kill_time is None and queue.is_to_stop(job):
+        if kill_time is None and queue.is_stopping(job):
             training.terminate()
             kill_time = time.monotonic() + STOP_TIMEOUT_SECONDS
         elif kill_time is not None and time.monotonic() > kill_time:
@@ -101,7 +101,7 @@ def _prepare_process() -> None:
 
 def _reason(code: int, output: Path) -> Message:
     """Return why a training failed: a signal, or the last line of its output."""
-    if code < 0:  # of a process that a signal ended
+    if code < 0:  # a signal ended the process
         text = "the signal {signal} ended it, perhaps because memory ran out"
         return Message(text, signal=signal.Signals(-code).name)
     with output.open("rb") as file:

@@ -10,7 +10,7 @@ from scipy.stats import kendalltau
 from recsys.data import datasets
 from recsys.errors import RecsysError, recsys_command
 from recsys.evaluation import protocols, results, tables
-from recsys.evaluation.report import short
+from recsys.evaluation.report import format_metric
 from recsys.evaluation.significance import FEW_USERS
 
 METRIC = "ndcg@10"
@@ -132,7 +132,7 @@ def _signed(value: float) -> str:
 def _result(row: Any) -> str:
     """Format the metric and the training time of a row of `Costs.table`: ".1234 after 5 min"."""
     seconds = row["seconds"]
-    return f"{short(row[METRIC])} after " + (f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min")
+    return f"{format_metric(row[METRIC])} after " + (f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min")
 
 
 # name on the command line → function from the name of a data set to the document

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from recsys.evaluation.report import short
+from recsys.evaluation.report import format_metric
 
 Changes = dict[str, Mapping[str, Any]]  # label of a row → settings that differ from the preset
 
@@ -118,10 +118,10 @@ def best_and_worst(table: pd.DataFrame) -> str:
     for title, rows in table.groupby("recommender", sort=False):
         low, high = rows.loc[rows["ndcg"].idxmin()], rows.loc[rows["ndcg"].idxmax()]
         values = (
-            f"lowest {_phrase(low['setting'])} ({short(low['ndcg'])}) and highest {_phrase(high['setting'])} "
-            f"({short(high['ndcg'])})"
+            f"lowest {_phrase(low['setting'])} ({format_metric(low['ndcg'])}) and highest {_phrase(high['setting'])} "
+            f"({format_metric(high['ndcg'])})"
             if len(rows) > 1
-            else f"{short(low['ndcg'])} {_phrase(low['setting'])}"
+            else f"{format_metric(low['ndcg'])} {_phrase(low['setting'])}"
         )
         sentences.append(f"The NDCG@10 of {title} is {values}.")
     return " ".join(sentences)
@@ -140,7 +140,7 @@ def gains_and_losses(table: pd.DataFrame) -> str:
             largest = rows.iloc[0]
             verb += "s" * (len(rows) == 1)
             count = f"{len(rows)} {verb} it" if clauses else f"{len(rows)} of {len(changed)} changes {verb} NDCG@10"
-            clauses.append(f"{count}, most of all “{largest['setting']}” ({sign}{short(abs(largest['change']))})")
+            clauses.append(f"{count}, most of all “{largest.setting}” ({sign}{format_metric(abs(largest['change']))})")
     return f"{', and '.join(clauses)}. Only differences whose 95% interval excludes 0 are counted."
 
 

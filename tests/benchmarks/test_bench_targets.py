@@ -44,9 +44,9 @@ def test_every_bench_runs_an_existing_kind():
     [
         (Target("seconds", 30), 30.0, "≤ 30: met"),
         (Target("seconds", 30), 30.5, "≤ 30: missed"),
-        (Target("quality", 0.15, at_least=True), 0.16, "≥ 0.15: met"),
-        (Target("quality", 0.15, at_least=True), 0.14, "≥ 0.15: missed"),
-        (Target("quality", 0.15, at_least=True), None, "≥ 0.15: not measured"),
+        (Target("quality", 0.15, is_minimum=True), 0.16, "≥ 0.15: met"),
+        (Target("quality", 0.15, is_minimum=True), 0.14, "≥ 0.15: missed"),
+        (Target("quality", 0.15, is_minimum=True), None, "≥ 0.15: not measured"),
         (Target("memory_mb"), 7, ""),
     ],
 )

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks import bench_train as train
 from benchmarks.bench_train import Options
-from benchmarks.generated_data import generated
+from benchmarks.generated_data import generate_dataset
 from recsys.errors import RecsysError
 from recsys.models import registry
 from recsys.training.options import RunOptions
@@ -34,7 +34,7 @@ def scripted(monkeypatch, seconds, speeds):
         for n, (end, speed) in enumerate(zip(seconds, speeds, strict=True), start=1)
     ]
     monkeypatch.setattr(registry, "get", lambda variant: SimpleNamespace(model=Scripted))
-    return train.time_training("scripted", events, generated(3, 3, 3), RunOptions())
+    return train.time_training("scripted", events, generate_dataset(3, 3, 3), RunOptions())
 
 
 def test_a_speed_is_the_median_after_the_first_epoch_and_the_first_is_counted_apart(monkeypatch):
@@ -77,7 +77,7 @@ def test_options_that_cannot_be_measured_are_refused(options, sentence):
 
 
 def test_generated_data_has_the_shape_that_was_asked_for():
-    data = generated(2_000, 500, 60, seed=3)
+    data = generate_dataset(2_000, 500, 60, seed=3)
     lengths = np.diff(data.offsets)
     assert (data.n_users, data.n_items) == (2_000, 500)
     assert lengths.mean() == pytest.approx(60, rel=0.01)
@@ -89,6 +89,6 @@ def test_generated_data_has_the_shape_that_was_asked_for():
 
 
 def test_generated_data_is_the_same_for_the_same_seed_and_can_be_even():
-    data, again, other = (generated(50, 20, 10, seed=seed) for seed in (1, 1, 2))
+    data, again, other = (generate_dataset(50, 20, 10, seed=seed) for seed in (1, 1, 2))
     assert data.fingerprint == again.fingerprint != other.fingerprint
-    assert set(np.diff(generated(9, 20, 50, user_spread=0).offsets)) == {50}
+    assert set(np.diff(generate_dataset(9, 20, 50, user_spread=0).offsets)) == {50}

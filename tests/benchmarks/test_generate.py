@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from benchmarks.generate_movielens import MIN_FILM_RATINGS, MIN_LENGTH, N_THEMES, GeneratorOptions, World, write
+from benchmarks.generate_movielens import MIN_FILM_RATINGS, MIN_LENGTH, N_THEMES, Generator, GeneratorOptions, write
 from recsys import paths
 from recsys.data import datasets
 
@@ -45,7 +45,7 @@ def test_the_archive_says_that_it_is_generated(archive):
 
 
 def test_lengths_and_popularity_have_long_tails():
-    world = World(SMALL)
+    world = Generator(SMALL)
     films = np.concatenate([world.history(user) for user in range(SMALL.users)])
     counts = np.sort(np.bincount(films))[::-1]
     assert np.median(world.lengths) < 0.8 * world.lengths.mean() < 0.2 * world.lengths.max()
@@ -53,13 +53,13 @@ def test_lengths_and_popularity_have_long_tails():
 
 
 def test_the_next_film_is_mostly_of_the_same_theme_or_of_the_one_after_it():
-    world = World(SMALL)
+    world = Generator(SMALL)
     steps = np.concatenate([np.diff(world.themes[world.history(user)]) % N_THEMES for user in range(100)])
     assert np.isin(steps, (0, 1)).mean() > 0.45 > 10 * 2 / N_THEMES  # ten times what random walks give
 
 
 def test_people_go_on_in_time_and_share_seconds():
-    gaps = np.diff(World(SMALL).timestamps(10_000))
+    gaps = np.diff(Generator(SMALL).timestamps(10_000))
     assert gaps.min() == 0
     assert 0.2 < np.mean(gaps == 0) < 0.3
 

@@ -132,18 +132,18 @@ def test_rows_of_those_who_do_not_take_part_are_kept_and_those_of_now_take_the_p
 
 
 def test_ours_are_read_from_results_on_the_same_drawing(home, monkeypatch):
-    monkeypatch.setattr(peers_quality, "OURS", ("markov", "bert4rec"))
+    monkeypatch.setattr(peers_quality, "OUR_RECOMMENDERS", ("markov", "bert4rec"))
     evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
     (row,) = peers_quality.our_rows("cycle")
     hidden = results.ranks("cycle", UNTIED_FULL.name, "markov")
     assert row["test"]["ndcg@10"] == pytest.approx(ndcg(hidden[0], 10), abs=1e-6)
     assert row["interval"][0] <= row["test"]["ndcg@10"] <= row["interval"][1]
     assert "epochs" not in row
-    assert f"{row['test']['ndcg@10']:.4f}" in peers_quality.line(row)
+    assert f"{row['test']['ndcg@10']:.4f}" in peers_quality.format_row(row)
 
 
 def test_the_minutes_of_ours_are_those_of_the_drawing_whose_ranks_are_shown(home, monkeypatch):
-    monkeypatch.setattr(peers_quality, "OURS", ("markov",))
+    monkeypatch.setattr(peers_quality, "OUR_RECOMMENDERS", ("markov",))
     evaluate("markov", CYCLE, UNTIED_FULL, seeds=[0, 1])
 
     def note(seed, seconds):

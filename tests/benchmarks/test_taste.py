@@ -15,21 +15,21 @@ def test_a_model_of_genres_stays_in_a_genre_and_finds_half_of_a_group_across_gen
     world = toys.checkerboard(60)  # even films are comedies, odd ones horror
     model = Content(ContentConfig(vectors="genres")).fit(world)
     comedies = np.arange(0, 60, 2)
-    assert taste.share_of(model, comedies, world, seed=0) == 1
-    assert taste.share_of(model, np.arange(40, 46), world, seed=0) < 1
+    assert taste.mean_share(model, comedies, world, seed=0) == 1
+    assert taste.mean_share(model, np.arange(40, 46), world, seed=0) < 1
 
 
 def test_rules_of_groups():
     film = Film(1, "Star Voyage II", 1984, "Horror|Sci-Fi")
     genres = {"Horror", "Sci-Fi"}
-    assert taste.titled("Star Voyage", years=(1980, 1990))(film, genres, "en")
-    assert not taste.titled("Star Voyage", years=(1990, 2000))(film, genres, "en")
-    assert not taste.titled("Star Voyage", years=(1980, 1990), genre="Comedy")(film, genres, "en")
-    assert taste.with_genres("Horror", years=(1980, 1990))(film, genres, "en")
-    assert not taste.with_genres("Horror", without=("Sci-Fi",))(film, genres, "en")
-    assert taste.in_language("fr", "it")(film, genres, "it")
-    assert not taste.in_language("fr")(film, genres, "en")
-    assert not taste.in_language("it", animated=True)(film, genres, "it")
+    assert taste.title_rule("Star Voyage", years=(1980, 1990))(film, genres, "en")
+    assert not taste.title_rule("Star Voyage", years=(1990, 2000))(film, genres, "en")
+    assert not taste.title_rule("Star Voyage", years=(1980, 1990), genre="Comedy")(film, genres, "en")
+    assert taste.genre_rule("Horror", years=(1980, 1990))(film, genres, "en")
+    assert not taste.genre_rule("Horror", without=("Sci-Fi",))(film, genres, "en")
+    assert taste.language_rule("fr", "it")(film, genres, "it")
+    assert not taste.language_rule("fr")(film, genres, "en")
+    assert not taste.language_rule("it", animated=True)(film, genres, "it")
 
 
 @pytest.mark.slow

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from benchmarks import time_to_quality
-from benchmarks.generated_data import generated
+from benchmarks.generated_data import generate_dataset
 from benchmarks.time_to_quality import main
 from recsys.evaluation.rank import rank_held_out
 from recsys.ranking.metrics import summary
@@ -30,7 +30,7 @@ def test_the_test_films_are_ranked_once_and_every_second_is_accounted_for(tmp_pa
     document = json.loads((tmp_path / "run.json").read_text("utf-8"))
     (run,) = document["runs"]
     ((held_out, found),) = looked_at
-    watched = len(generated(*time_to_quality.SMOKE_SHAPE).interactions)
+    watched = len(generate_dataset(*time_to_quality.SMOKE_SHAPE).interactions)
     assert sum(map(len, held_out.queries.histories)) == watched - len(held_out) == watched - 200  # all but the last
     assert run["test_ndcg@10"] == pytest.approx(summary(found)["ndcg@10"], abs=1e-6)
     parts = ("load_seconds", "preparation_seconds", "training_seconds", "test_seconds")
@@ -59,6 +59,6 @@ def test_missing_data_is_one_line(home):
 def test_a_run_is_compared_with_the_targets_of_its_data_set_only(monkeypatch, capsys, dataset, is_checked):
     result = {"dataset": dataset, "device": "cuda", "training_seconds": 20.0}
     monkeypatch.setattr(time_to_quality, "measure", lambda *arguments: result)
-    monkeypatch.setattr(time_to_quality.datasets, "load", lambda name: generated(*time_to_quality.SMOKE_SHAPE))
+    monkeypatch.setattr(time_to_quality.datasets, "load", lambda name: generate_dataset(*time_to_quality.SMOKE_SHAPE))
     main(["--dataset", dataset])
     assert ("target ≤ 30: met" in capsys.readouterr().out) == is_checked

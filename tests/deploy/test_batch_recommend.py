@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from deploy import batch_recommend
-from deploy.batch_recommend import parts
+from deploy.batch_recommend import divide
 from recsys.data import datasets
 from recsys.serving import predictor, users
 from recsys.serving.filters import Filters
@@ -21,8 +21,8 @@ def lists(folder):
 
 
 def test_parts_cover_everybody_once():
-    assert parts(60, 25) == [range(25), range(25, 50), range(50, 60)]
-    assert parts(50, 25) == [range(25), range(25, 50)]
+    assert divide(60, 25) == [range(25), range(25, 50), range(50, 60)]
+    assert divide(50, 25) == [range(25), range(25, 50)]
 
 
 @pytest.mark.parametrize(("flag", "value"), [("--part", "0"), ("--workers", "0"), ("-k", "-1")])

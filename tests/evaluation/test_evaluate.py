@@ -67,7 +67,7 @@ def test_ranks_do_not_depend_on_the_batch_size():
     model = fakes.Counts().fit(split.train)
     for protocol in (FULL, POPULARITY_100):
         expected = rank_held_out(model, split.test, protocol, dataset).ranks
-        assert np.array_equal(rank_held_out(model, split.test, protocol, dataset, batch=7).ranks, expected)
+        assert np.array_equal(rank_held_out(model, split.test, protocol, dataset, batch_size=7).ranks, expected)
         assert len(set(expected)) > 5
 
 
@@ -83,7 +83,7 @@ def test_popularity_100_ranks_the_target_among_its_users_100_items():
 
 def test_progress_is_reported_batch_by_batch():
     events = []
-    rank_held_out(Oracle(), SPLIT.test, FULL, CYCLE, events.append, batch=150)
+    rank_held_out(Oracle(), SPLIT.test, FULL, CYCLE, events.append, batch_size=150)
     assert events == [{"stage": "rank", "done": done, "total": 200} for done in (150, 200)]
 
 
@@ -210,7 +210,7 @@ def test_seeds_added_later_stand_as_if_all_had_been_measured_at_once():
         train(seed)
     at_once, hidden = evaluate("trained", CYCLE), results.ranks("cycle", "full", "trained")
     evaluate("trained", CYCLE, seeds=[1, 4])
-    evaluate("trained", CYCLE, seeds=[0, 4], add=True)
+    evaluate("trained", CYCLE, seeds=[0, 4], add_to_stored=True)
     later = results.load("cycle", "full", "trained")
     for name in ("seeds", "mean", "std", "interval", "beyond"):
         assert later[name] == at_once[name], name
@@ -229,10 +229,10 @@ def test_the_result_remembers_how_long_each_of_its_seeds_was_trained():
     assert "trained" not in evaluate("trained", CYCLE, seeds=[2])["run"]
     evaluate("trained", CYCLE, seeds=[1])
     train(0, notes={"seconds": 65.0, "device": "cpu"})
-    added = evaluate("trained", CYCLE, seeds=[0, 2], add=True)
+    added = evaluate("trained", CYCLE, seeds=[0, 2], add_to_stored=True)
     assert [(one["seed"], one["seconds"]) for one in added["run"]["trained"]] == [(0, 65.0), (1, 70.0)]
     train(1)
-    added = evaluate("trained", CYCLE, seeds=[1], add=True)
+    added = evaluate("trained", CYCLE, seeds=[1], add_to_stored=True)
     assert [one["seed"] for one in added["run"]["trained"]] == [0]
 
 
@@ -249,7 +249,7 @@ def test_a_seed_measured_again_takes_the_place_of_the_old_one():
     model.counts = -model.counts
     checkpoints.save("trained", model, CYCLE, 0)
     alone = rank_held_out(model, SPLIT.test, FULL, CYCLE).ranks
-    document = evaluate("trained", CYCLE, add=True)
+    document = evaluate("trained", CYCLE, add_to_stored=True)
     assert [run["metrics"] for run in document["seeds"]] == [document["mean"]]
     assert np.array_equal(results.ranks("cycle", "full", "trained"), [alone])
     assert document["mean"]["mrr"] == pytest.approx(np.mean(1 / alone), abs=1e-6)
@@ -257,17 +257,17 @@ def test_a_seed_measured_again_takes_the_place_of_the_old_one():
 
 def test_seeds_are_added_only_to_a_result_of_the_same_settings_and_data():
     with pytest.raises(results.ResultError, match="has not been measured yet"):
-        train(0) and evaluate("trained", CYCLE, add=True)
+        train(0) and evaluate("trained", CYCLE, add_to_stored=True)
     evaluate("trained", CYCLE)
     train(1, power=2.0)
     with pytest.raises(
         EvaluationError, match=r"other data or settings; measure all seeds again; run: .*evaluate trained"
     ):
-        evaluate("trained", CYCLE, seeds=[1], add=True)
+        evaluate("trained", CYCLE, seeds=[1], add_to_stored=True)
     train(1)
     later = replace(CYCLE.interactions, timestamp=CYCLE.interactions.timestamp + 1)
     with pytest.raises(EvaluationError, match="other data or settings"):
-        evaluate("trained", replace(CYCLE, interactions=later), seeds=[1], add=True)
+        evaluate("trained", replace(CYCLE, interactions=later), seeds=[1], add_to_stored=True)
     assert [run["seed"] for run in results.load("cycle", "full", "trained")["seeds"]] == [0]
 
 
@@ -276,7 +276,7 @@ def test_a_result_that_does_not_tell_times_and_ratings_yet_is_added_to():
         train(seed)
     evaluate("trained", CYCLE, seeds=[0])
     change(paths.results(paths.home(), "cycle", "full"), "trained", "data_sha256")
-    found = evaluate("trained", CYCLE, seeds=[1], add=True)
+    found = evaluate("trained", CYCLE, seeds=[1], add_to_stored=True)
     assert len(found["seeds"]) == 2
     assert found["data_sha256"] == CYCLE.full_fingerprint
 
@@ -287,13 +287,13 @@ def test_seeds_can_be_added_to_a_result_that_lacks_a_list_metric():
     document = evaluate("trained", CYCLE, seeds=[1])
     del document["seeds"][0]["beyond"]["gini@10"]
     results.write(document, results.ranks("cycle", "full", "trained"))
-    assert "gini@10" not in evaluate("trained", CYCLE, seeds=[4], add=True)["beyond"]
+    assert "gini@10" not in evaluate("trained", CYCLE, seeds=[4], add_to_stored=True)["beyond"]
     # the seed with all metrics comes first
     evaluate("trained", CYCLE, seeds=[4])
     document = results.load("cycle", "full", "trained")
     del document["seeds"][0]["beyond"]["gini@10"]
     results.write(document, results.ranks("cycle", "full", "trained"))
-    beyond = evaluate("trained", CYCLE, seeds=[1], add=True)["beyond"]
+    beyond = evaluate("trained", CYCLE, seeds=[1], add_to_stored=True)["beyond"]
     assert "gini@10" not in beyond
     assert "coverage@10" in beyond
 
@@ -302,7 +302,8 @@ def test_figures_on_validation_are_added_to_nothing():
     for seed in (0, 1):
         train(seed)
     evaluate("trained", CYCLE, seeds=[0])
-    assert [run["seed"] for run in evaluate("trained", CYCLE, seeds=[1], part="valid", add=True)["seeds"]] == [1]
+    document = evaluate("trained", CYCLE, seeds=[1], part="valid", add_to_stored=True)
+    assert [row["seed"] for row in document["seeds"]] == [1]
 
 
 def test_seeds_of_which_some_learnt_from_another_set_too_are_not_measured_together():

@@ -12,7 +12,7 @@ from recsys.evaluation.file_order import (
     OrderRule,
     ascending_order,
     descending_shares,
-    detect,
+    detect_order,
     fit_table_sizes,
     hash_order,
     histogram,
@@ -70,18 +70,18 @@ def test_perls_hash_is_that_of_its_source():
 @pytest.mark.parametrize(("key", "name"), [(by_hash, "hash"), (by_id, "ascending"), (at_random, None)])
 def test_the_order_of_a_file_is_recognised(key, name):
     dataset = world(key)
-    order = detect(dataset, ConsecutivePairs.from_dataset(dataset))
+    order = detect_order(dataset, ConsecutivePairs.from_dataset(dataset))
     assert (order.name if order else None) == name
 
 
 def test_once_drawn_no_order_is_left():
     dataset = shuffle_ties(world(by_hash), 0)
-    assert detect(dataset, ConsecutivePairs.from_dataset(dataset)) is None
+    assert detect_order(dataset, ConsecutivePairs.from_dataset(dataset)) is None
 
 
 def test_without_ties_there_is_no_order_to_speak_of():
     dataset = toys.cycle()
-    assert detect(dataset, ConsecutivePairs.from_dataset(dataset)) is None
+    assert detect_order(dataset, ConsecutivePairs.from_dataset(dataset)) is None
 
 
 def test_the_sizes_of_the_tables_follow_from_the_films():

@@ -10,11 +10,11 @@ from recsys.evaluation.groups import (
     NO_GENRE,
     NO_YEAR,
     available_groupings,
-    by_bucket,
     decade_buckets,
     genre_buckets,
     history_buckets,
     median_lengths,
+    metric_by_bucket,
     popularity_buckets,
 )
 from recsys.ranking.metrics import ndcg
@@ -62,13 +62,13 @@ def test_figures_of_a_bucket_are_those_of_its_users_over_all_seeds():
         train(seed)
     evaluate("trained", CYCLE)
     ranks, targets = results.ranks("cycle", "full", "trained"), leave_one_out(CYCLE).test.targets
-    table = by_bucket(leave_one_out(CYCLE), {"trained": ranks}, "genre", "ndcg@10").set_index("bucket")
+    table = metric_by_bucket(leave_one_out(CYCLE), {"trained": ranks}, "genre", "ndcg@10").set_index("bucket")
     for genre, mine in (("Comedy", targets % 2 == 0), ("Horror", targets % 2 == 1)):
         row = table.loc[genre]
         assert row["users"] == mine.sum()
         assert row["value"] == pytest.approx(np.mean([ndcg(of_seed[mine], 10) for of_seed in ranks]))
         assert row["low"] <= row["value"] <= row["high"]
-    lengths = by_bucket(leave_one_out(CYCLE), {"trained": ranks}, "history length", "mrr")
+    lengths = metric_by_bucket(leave_one_out(CYCLE), {"trained": ranks}, "history length", "mrr")
     assert table["users"].sum() == lengths["users"].sum() == 200
 
 
@@ -108,9 +108,9 @@ def test_models_are_compared_over_the_same_groups_with_the_same_figures():
     evaluate("trained", CYCLE)
     evaluate("counts", CYCLE)
     ranks = {variant: results.ranks("cycle", "full", variant) for variant in ("trained", "counts")}
-    table = by_bucket(leave_one_out(CYCLE), ranks, "genre", "mrr")
+    table = metric_by_bucket(leave_one_out(CYCLE), ranks, "genre", "mrr")
     assert table["variant"].tolist() == ["trained", "counts"] * 2
     for variant in ranks:
-        alone = by_bucket(leave_one_out(CYCLE), {variant: ranks[variant]}, "genre", "mrr")
+        alone = metric_by_bucket(leave_one_out(CYCLE), {variant: ranks[variant]}, "genre", "mrr")
         columns = ["users", "value", "low", "high"]
         assert table.loc[table["variant"] == variant, columns].values == pytest.approx(alone[columns].values)

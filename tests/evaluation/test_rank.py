@@ -4,7 +4,7 @@ from scipy.special import softmax
 
 from recsys.data.dataset import HeldOut, Queries
 from recsys.data.split import ORDERS_PER_USER
-from recsys.evaluation.protocols import FAVOURITES, FULL, SHORT
+from recsys.evaluation.protocols import FAVOURITES, FULL, LATEST_FILMS
 from recsys.evaluation.rank import rank_held_out
 from recsys.ranking.metrics import MAX_RELEVANT
 from recsys.ranking.ranking import log_sum_exp
@@ -40,7 +40,7 @@ class Softmax(Fixed):
 
 
 def rank(model, batch=256):
-    return rank_held_out(model, HELD_OUT, FULL, WORLD, batch=batch)
+    return rank_held_out(model, HELD_OUT, FULL, WORLD, batch_size=batch)
 
 
 def test_lists_are_the_best_items_that_were_not_seen():
@@ -104,7 +104,7 @@ def test_scores_that_stand_for_no_probabilities_give_none():
     assert rank(Fixed()).probabilities is None
 
 
-@pytest.mark.parametrize("protocol", SHORT, ids=lambda protocol: protocol.name)
+@pytest.mark.parametrize("protocol", LATEST_FILMS, ids=lambda protocol: protocol.name)
 def test_short_protocols_give_only_the_newest_films_but_exclude_all_of_them(protocol):
     histories = [np.arange(11), np.array([12])]
     given = []

@@ -198,13 +198,13 @@ def test_the_first_training_counts_and_who_has_no_time_is_named():
     found = costs()
     assert found.table[["variant", "seconds", "log10"]].values.tolist() == [["sasrec", 100.0, 2.0]]
     assert found.table["ndcg@10"].tolist() == [1.0]
-    assert (found.hardware, found.unknown, found.other_hardware) == ("cpu", ["fpmc"], [])
-    assert (found.fitted, found.combined) == (["popular"], ["hybrid"])
+    assert (found.hardware, found.untimed_titles, found.other_hardware_titles) == ("cpu", ["fpmc"], [])
+    assert (found.fitted_titles, found.mixture_titles) == (["popular"], ["hybrid"])
 
 
 def test_results_from_before_times_were_noted_have_none():
     keep("sasrec", [[1, 1]], config=SETTINGS)
-    assert (costs().hardware, costs().unknown, costs().table.empty) == ("", ["sasrec"], True)
+    assert (costs().hardware, costs().untimed_titles, costs().table.empty) == ("", ["sasrec"], True)
 
 
 def test_trainings_on_other_hardware_are_left_out_and_named():
@@ -213,7 +213,7 @@ def test_trainings_on_other_hardware_are_left_out_and_named():
     measured("c", 3, (0, 100.0, "cpu"))
     found = costs()
     assert found.table["variant"].tolist() == ["b", "c"]
-    assert (found.hardware, found.other_hardware, found.unknown) == ("cpu", ["a"], [])
+    assert (found.hardware, found.other_hardware_titles, found.untimed_titles) == ("cpu", ["a"], [])
 
 
 @pytest.mark.parametrize(

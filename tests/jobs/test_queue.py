@@ -17,6 +17,11 @@ from recsys.models.registry import UnknownModelError
 from tests.jobs.conftest import DATA
 
 
+def epochs(progress):
+    """Return the number of finished epochs and the maximum."""
+    return progress.n_epochs, progress.max_epochs
+
+
 def states():
     return [job.state for job in queue.jobs()]
 
@@ -169,7 +174,7 @@ def test_of_an_endless_line_nothing_is_read_but_the_end_of_the_file(asleep, end)
     endless(job.folder / queue.PROGRESS, b'{"epoch": 1, "epochs": 9, ')
     with (job.folder / queue.PROGRESS).open("ab") as file:
         file.write(end.encode())
-    assert queue.progress(job).epochs == ((3, 9) if end else (0, 0))
+    assert epochs(queue.progress(job)) == ((3, 9) if end else (0, 0))
     assert main(["jobs"]) == 0
 
 
@@ -179,7 +184,7 @@ def test_of_an_endless_log_the_latest_epochs_are_read(asleep):
     endless(job.folder / queue.PROGRESS, b"\n")
     with (job.folder / queue.PROGRESS).open("ab") as file:
         file.write(lines.encode())
-    assert queue.progress(job).epochs == (1_299_999, 2_000_000)
+    assert epochs(queue.progress(job)) == (1_299_999, 2_000_000)
 
 
 @pytest.mark.parametrize(
@@ -194,7 +199,7 @@ def test_a_report_with_any_value_can_be_shown(asleep, name, value):
         (job.folder / queue.PROGRESS).write_text(f'{{"epoch": 1, "epochs": 9, "loss": 2.0}}\n{{{text}}}\n')
         known = queue.progress(running)
     assert 0 <= known.share <= 1
-    assert known.epochs
+    assert epochs(known)
     assert known.best is None or len(known.best) == 2
     assert main(["jobs"]) == 0
 
@@ -282,14 +287,14 @@ def test_a_disk_that_refuses_is_a_sentence(asleep, monkeypatch):
 
 def test_progress_is_what_the_training_reported(asleep):
     job = queue.add("caser", DATA)
-    assert queue.progress(job).epochs == (0, 0)
+    assert epochs(queue.progress(job)) == (0, 0)
     assert (queue.progress(job).share, queue.progress(job).best, queue.progress(job).seconds_left) == (0.0, None, None)
     told = [{"epoch": n, "epochs": 8, "loss": 9.0 - n, "seconds_left": 8.0 - n} for n in (1, 2, 3, 4)]
     reported(job, told[0], told[1] | {"ndcg@10": 0.2}, told[2] | {"ndcg@10": 0.1}, told[3])
     with queue.claim_next() as job:
         os.utime(job.folder / queue.PROGRESS, (job.started + 1, job.started + 1))
         found = queue.progress(job)
-    assert (found.epochs, found.share, found.best) == ((4, 8), 0.5, (2, 0.2))
+    assert (epochs(found), found.share, found.best) == ((4, 8), 0.5, (2, 0.2))
     assert [event["loss"] for event in found.events] == [8, 7, 6, 5]
     assert 4.0 <= found.seconds_left <= 5.0  # said a second in the future, and nearly no time went by since
 
@@ -300,7 +305,7 @@ def test_damaged_lines_of_what_was_reported_are_left_out(asleep):
     reported(
         job, whole, {"epoch": "2", "epochs": 8}, {"epoch": 3}, [4], {"epoch": 5, "epochs": None}, whole | {"epoch": 2}
     )
-    assert queue.progress(job).epochs == (2, 8)
+    assert epochs(queue.progress(job)) == (2, 8)
     reported(job, {"epoch": 1, "epochs": 8, "seconds_lefu": 7.0})
     with queue.claim_next() as job:
         os.utime(job.folder / queue.PROGRESS, (job.started + 1, job.started + 1))
@@ -312,7 +317,7 @@ def test_what_a_run_before_reported_says_nothing_of_the_time_left(asleep):
     reported(job, {"epoch": 1, "epochs": 8, "loss": 1.0, "seconds_left": 7.0})
     with queue.claim_next() as job:
         os.utime(job.folder / queue.PROGRESS, (job.started - 60, job.started - 60))
-        assert queue.progress(job).epochs == (1, 8)
+        assert epochs(queue.progress(job)) == (1, 8)
         assert queue.progress(job).seconds_left is None
 
 

@@ -118,14 +118,14 @@ def test_a_training_that_does_not_end_when_told_is_killed(training, monkeypatch)
         "import signal, time; signal.signal(signal.SIGTERM, signal.SIG_IGN); print('deaf', flush=True); time.sleep(600)"
     )
     training(deaf)
-    is_to_stop = queue.is_to_stop
+    is_stopping = queue.is_stopping
 
     def stop_once_deaf(job):
         if (job.folder / queue.PROGRESS).read_text():
             queue.stop(job.id)
-        return is_to_stop(job)
+        return is_stopping(job)
 
-    monkeypatch.setattr(queue, "is_to_stop", stop_once_deaf)
+    monkeypatch.setattr(queue, "is_stopping", stop_once_deaf)
     runner.run()
     assert state(job) is State.STOPPED
 
@@ -139,7 +139,7 @@ def test_a_training_is_started_stopped_resumed_and_finished(started):
     job = queue.add("sasrec-bce", DATA, changes=SMALL | {"epochs": 150}, device="cpu")
     waiting = queue.add("ncf", DATA)
     queue.stop(waiting.id)
-    wait(lambda: queue.progress(job).epochs[0] > 0)
+    wait(lambda: queue.progress(job).n_epochs > 0)
     queue.stop(job.id)
     wait(lambda: state(job) is State.STOPPED)
     reached = queue.progress(job).epochs[0]
@@ -161,7 +161,7 @@ def test_a_training_is_started_stopped_resumed_and_finished(started):
 @pytest.mark.skipif(not os.path.exists("/proc"), reason="other systems let a training go on alone")
 def test_when_the_machine_takes_the_runner_away_the_training_ends_and_can_be_resumed(started):
     job = queue.add("sasrec-bce", DATA, changes=SMALL | {"epochs": 100_000}, device="cpu")
-    wait(lambda: queue.progress(job).epochs[0] > 0)
+    wait(lambda: queue.progress(job).n_epochs > 0)
     os.kill(started[0].pid, signal.SIGKILL)
     wait(lambda: state(job) is State.INTERRUPTED)
     wait((checkpoint("sasrec-bce") / RunFolder.STATE).exists)  # it kept its state before it left

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from benchmarks.generated_data import generated
+from benchmarks.generated_data import generate_dataset
 from recsys.models.bert4rec import Bert4Rec, Bert4RecConfig
 from recsys.serving.predictor import use_one_thread
 from recsys.serving.recommend import Request, recommend, recommend_many
 from tests.serving.given import predictor
 
-WORLD = generated(80, 500, 20)
+WORLD = generate_dataset(80, 500, 20)
 REQUESTS = [Request(tuple(history.tolist())) for history in WORLD.histories]
 
 
