@@ -77,7 +77,7 @@ def summary(effects: Effects) -> str:
             "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
             model=answers.bold_list([title]),
             kept=number(effect.mean_kept, ".1f"),
-            k=len(effect.given),
+            k=len(effect.given_list),
         )
         sentences.append(text)
     return " ".join(sentences)
@@ -85,10 +85,11 @@ def summary(effects: Effects) -> str:
 
 def plot_overlaps(effects: Effects) -> go.Figure:
     """Plot the overlaps of each recommender, the lowest mean on top. The labels have the mean number of kept films."""
-    effect_by_label = {
-        _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given)): effect
-        for title, effect in sorted(effects.items(), key=lambda entry: entry[1].mean_overlap)
-    }
+    effect_by_label = {}
+    for title, effect in sorted(effects.items(), key=lambda entry: entry[1].mean_overlap):
+        k = len(effect.given_list)
+        label = _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=k)
+        effect_by_label[label] = effect
     labels, sorted_effects = list(effect_by_label), list(effect_by_label.values())
     shuffled_overlaps, shuffled_labels = [], []
     for label, effect in effect_by_label.items():
@@ -128,8 +129,8 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
         for title, effect in effects.items():
             with st.container(gap="small"):
                 st.markdown(f"**{format.escape_markdown(title)}**")
-                picks = (effect.given, *effect.others)[index]
-                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.given]))
+                picks = (effect.given_list, *effect.other_lists)[index]
+                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.given_list]))
 
 
 def order_name(index: int) -> str:

@@ -64,7 +64,7 @@ def display_term(term: Term) -> str:
 def group_traces(table: pd.DataFrame, colour_by: str) -> list[go.Scattergl]:
     """Return a trace for each frequent genre or each decade. The grey trace is first, below the others."""
     if colour_by == "genre":
-        genre = embedding_map.common_genres(table)
+        genre = embedding_map.colour_genres(table)
         names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
         groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]  # (bool for each row of the table, name, colour)
         groups += [

@@ -264,8 +264,7 @@ def texts_in_data():
                 own_groups,
                 by_popularity,
                 AGES,
-                embedding_map.WIDELY_WATCHED[0],
-                embedding_map.SELDOM_WATCHED[0],
+                list(embedding_map.POPULARITY_TERMS),
                 f"before {embedding_map.FIRST_DECADE}",
             ]
         ),

@@ -54,8 +54,8 @@ class Attention:
     """The attention in one sequence. The model predicts the next film from the last token."""
 
     tokens: np.ndarray  # (T,) items; I or more: the start token or the mask token
-    is_film: np.ndarray  # (T,) bool
-    labels: list[str]  # T
+    is_film: np.ndarray  # (T,) bool, True for items
+    labels: list[str]  # T labels, see `token_labels`
     weights: np.ndarray  # (L, H, T, T) row: attending token, column: attended token; rows sum to 1
     ends_with_mask: bool  # False: the last token is the newest film
 
@@ -100,14 +100,14 @@ def read_attention(predictor: Predictor, films: History) -> Attention:
     return Attention(tokens, tokens < dataset.n_items, labels, model.attention(tokens), model.can_fill_masks)
 
 
-def token_labels(dataset: Dataset, tokens: np.ndarray, other: str = MASK_LABEL) -> list[str]:
-    """Return the label of each token: title and year of a film, or `other`."""
+def token_labels(dataset: Dataset, tokens: np.ndarray, other_label: str = MASK_LABEL) -> list[str]:
+    """Return the label of each token: title and year of a film, or `other_label` for a token that is not a film."""
     films = dataset.catalog.films
-    return [films[token].label if token < dataset.n_items else other for token in tokens.tolist()]
+    return [films[token].label if token < dataset.n_items else other_label for token in tokens.tolist()]
 
 
 def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray]) -> DistanceAttention:
-    """Return the attention of the last token up to MAX_DISTANCE, summed over histories of items.
+    """Return the attention of the last token to films up to MAX_DISTANCE, summed over histories of items.
 
     Raises:
         ServingError: If there is no history, or as `read_attention` does.
@@ -126,7 +126,7 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
 
 
 def sample_histories(dataset: Dataset, n: int) -> list[np.ndarray]:
-    """Return the non-empty histories of n random users, or of all users if there are fewer. The seed is fixed."""
+    """Return the histories of n random users, or of all users if there are fewer. Empty histories are left out."""
     users = np.random.default_rng(0).permutation(dataset.n_users)[:n]
     return [history for history in map(dataset.history, users.tolist()) if len(history)]
 
@@ -152,7 +152,7 @@ class AttentionBatch:
 
 @dataclass(frozen=True, eq=False)
 class MeanAttention:
-    """The mean attention among the N newest tokens. Rows sum to less than 1, because older tokens get attention."""
+    """The mean attention among the N newest tokens. Rows can sum to less than 1, because older tokens get attention."""
 
     weights: np.ndarray  # (L, H, N, N) row: attending position, column: attended position
     n_users: int
@@ -171,7 +171,7 @@ class MeanAttention:
         return [*distances, MASK_LABEL] if self.ends_with_mask else distances
 
     def table(self) -> pd.DataFrame:
-        """Return a row per weight: layer and head from 1, attending position, attended position, weight."""
+        """Return a row per weight: layer and head from 1, labels of attending and attended token, weight, users."""
         layer, head, row, column = (index.ravel() for index in np.indices(self.weights.shape))
         labels = np.array(self.labels, object)
         return pd.DataFrame(
@@ -190,7 +190,7 @@ def collect_attention(predictor: Predictor) -> AttentionBatch:
     """Return the attention in the test histories of at most MAX_USERS random users with N films or more.
 
     N is MAX_TOKENS or, if less, the `max_length` of the model. So the N newest tokens are films, except for a final
-    mask. The histories come from the splitting that the recommender was trained with.
+    mask. The splitting is the one that recommenders in the app are trained with.
 
     Raises:
         ServingError: If the model has no attention, or if no history has enough films.
@@ -233,7 +233,7 @@ class GenreAttention:
     genres: tuple[str, ...]
     observed: np.ndarray  # (P, L, H, G, G)
     expected: np.ndarray  # (P, L, H, G, G) the attention that position alone explains
-    pairs: np.ndarray  # (P, G, G) number of pairs of a film and another film that it can attend to
+    pairs: np.ndarray  # (P, G, G) number of pairs (film, other film that it can attend to)
 
     def table(self, genres: list[str], layer: int | None = None, head: int | None = None) -> pd.DataFrame:
         """Return a row per pair of `genres`, with GENRE_COLUMNS.
@@ -274,7 +274,7 @@ def genre_attention(batch: AttentionBatch, catalog: Catalog) -> GenreAttention:
 
 
 def expected_by_position(weights: np.ndarray, is_pair: np.ndarray) -> np.ndarray:
-    """Return the weights that position alone explains, r_i · c_d in the docstring of the module, (P, W, W).
+    """Return the attention that position alone explains: r_i · c_d in the docstring of the module, (P, W, W).
 
     `weights` (P, W, W) are the attention of one layer and head. `is_pair` (P, W, W) is True for pairs of different
     films. All other weights must be 0, and are 0 in the result.
@@ -294,7 +294,7 @@ def expected_by_position(weights: np.ndarray, is_pair: np.ndarray) -> np.ndarray
 
 
 def _sum_by_distance(distance: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Return the sums of a table (W, W) over each distance, (2W - 1,)."""
+    """Return the sum of a table (W, W) over the entries of each distance, (2W - 1,)."""
     return np.bincount(distance.ravel(), table.ravel(), 2 * len(table) - 1)
 
 
