@@ -20,9 +20,9 @@ from recsys.data import film_names
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Entry
 from recsys.errors import N_
-from recsys.serving.search.name_index import MIN_GUESS_CHARS, similar_names
+from recsys.serving.search.name_index import MIN_MISSPELT_CHARS, name_similarities
 from recsys.serving.search.normalize import comparable_name, normalize, romanizations, sorted_span, title_names
-from recsys.serving.search.search import names_of
+from recsys.serving.search.search import split_titles
 
 MAX_CANDIDATES = 5  # films to choose from
 BATCH_TITLES = 64  # titles that are compared with all names at a time: 6 MB for 100,000 names
@@ -98,7 +98,8 @@ class Matcher:
         self._film_by_movielens_id = catalog.film_number_of if dataset.name != DATASET_WITH_OTHER_IDS else {}
         name_table = film_names.read().by_corrected_title
         self._titles = [  # F, the list of the titles of each film
-            names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
+            split_titles(name_table.get((film.title, film.year), film_names.FilmNames(film.title)))
+            for film in self._films
         ]
         duplicates = dataset.main_film_by_duplicate.keys()
         names = {
@@ -243,9 +244,9 @@ class Matcher:
         Only an entry without year and date is corrected, because somebody may have typed it. An infrequent film is not
         returned, because a title that the data set lacks can resemble one of many.
         """
-        if entry.year is not None or entry.watched or len(title) < MIN_GUESS_CHARS:
+        if entry.year is not None or entry.watched or len(title) < MIN_MISSPELT_CHARS:
             return None
-        similarity = similar_names(title, self._names)
+        similarity = name_similarities(title, self._names)
         if not similarity.any():
             return None
         films = [self._film_of[row] for row in np.flatnonzero(similarity == similarity.max())]

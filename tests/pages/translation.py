@@ -268,7 +268,7 @@ def texts_in_data():
                 f"before {embedding_map.FIRST_DECADE}",
             ]
         ),
-        *strings([search.TOO_FEW, films.NO_ENCODER, [(row.title, row.licence) for row in SETS.values()]]),
+        *strings([search.TOO_FEW_RATINGS, films.NO_ENCODER, [(row.title, row.licence) for row in SETS.values()]]),
         *strings([(row.title, row.family) for row in recommenders]),
     }
 

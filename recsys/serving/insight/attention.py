@@ -244,9 +244,9 @@ class GenreAttention:
         """
         genre_numbers = [self.genres.index(genre) for genre in genres]
         rows, columns = np.ix_(genre_numbers, genre_numbers)
-        layers, heads = (slice(None) if index is None else slice(index, index + 1) for index in (layer, head))
         observed, expected = (
-            sums[:, layers, heads][..., rows, columns].sum((1, 2)) for sums in (self.observed, self.expected)
+            sums[:, _as_slice(layer), _as_slice(head)][..., rows, columns].sum((1, 2))
+            for sums in (self.observed, self.expected)
         )
         pairs = self.pairs[..., rows, columns]
         n_users = (pairs > 0).sum(0)
@@ -320,8 +320,9 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 def _select_mean(weights: np.ndarray, layer: int | None, head: int | None) -> np.ndarray:
     """Return the weights (L, H, …) of a layer and a head, (…). None: the mean over all layers or heads."""
-    if layer is not None:
-        weights = weights[layer : layer + 1]
-    if head is not None:
-        weights = weights[:, head : head + 1]
-    return weights.mean((0, 1))
+    return weights[_as_slice(layer), _as_slice(head)].mean((0, 1))
+
+
+def _as_slice(index: int | None) -> slice:
+    """Return the slice of a layer or head, or of all if the index is None."""
+    return slice(None) if index is None else slice(index, index + 1)

@@ -6,7 +6,6 @@ films are left out together, their joint effect need not be the sum of their eff
 Shapes: N films that are left out in turn, I items.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -96,7 +95,7 @@ def _strengths(ranking: Ranking, items: Sequence[int]) -> list[float]:
     if probabilities is None:
         strengths[is_ranked] = _z_scores(scores[is_ranked], ranking.scores)
     else:
-        strengths[is_ranked] = [max(math.log(p), MIN_LOG_PROB) if p > 0 else MIN_LOG_PROB for p in probabilities]
+        strengths[is_ranked] = np.log(np.maximum(probabilities, np.exp(MIN_LOG_PROB)))
     return strengths.tolist()
 
 

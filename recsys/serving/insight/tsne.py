@@ -64,11 +64,9 @@ def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, sh
     """
     vectors = item_embeddings(predictor)
     points = compute_points(vectors, report).astype(np.float16)
-    names = predictor.dataset.name, predictor.recommender.name
-    if ship:
-        arrays.write(paths.film_map(paths.ASSETS, *names), POINTS_NAME, points, fingerprint(vectors))
-    else:
-        arrays.write_or_warn(paths.film_map(paths.home(), *names), POINTS_NAME, points, fingerprint(vectors))
+    root, write = (paths.ASSETS, arrays.write) if ship else (paths.home(), arrays.write_or_warn)
+    path = paths.film_map(root, predictor.dataset.name, predictor.recommender.name)
+    write(path, POINTS_NAME, points, fingerprint(vectors))
     return points.astype(np.float32)
 
 
