@@ -160,9 +160,8 @@ class NameIndex:
         bare = strip_article(query)
         name_scores = MISSPELT_NAME * name_similarities(bare, self._bare)
         if compare_words:
-            raise_scores(
-                scores, self._film_of_name[self._matches_without_spaces(query, MAX_CHAR)], PREFIX_WITHOUT_SPACES
-            )
+            longer_names = self._matches_without_spaces(query, MAX_CHAR)
+            raise_scores(scores, self._film_of_name[longer_names], PREFIX_WITHOUT_SPACES)
             # if a whole name is similar, an article of the query is no match of a longer name: "the jokker" is "Joker"
             words = numbers_to_digits(bare if name_scores.any() else query).split()
             name_scores = np.maximum(name_scores, MISSPELT_WORDS * self._mean_word_similarities(words))
