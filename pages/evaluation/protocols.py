@@ -15,7 +15,7 @@ from pages.ui.i18n import _, ngettext
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 
-RANK_HEIGHT_PX = 19  # one rank on the vertical axis
+RANK_HEIGHT_PX = 19  # height of each rank on the vertical axis
 PHONE_WIDTH_PX = 350  # of the chart on a phone
 LEFT_MARGIN_PX = 26
 LABEL_SHIFT_PX = 10  # between a mark and the title of its recommender
@@ -34,12 +34,14 @@ def show(view: EvaluationView) -> None:
         title = cache.dataset_title(view.dataset)
         st.info(_("{data} has results for one protocol only.", data=title), icon=":material/info:")
         return
+    # not the protocols with shortened histories, because the chart would have too many columns
+    default = [name for name in available if protocols.get_current_or_former(name).has_whole_histories]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         selected = st.pills(
             _("Protocols to compare"),
             available,
             selection_mode="multi",
-            default=[name for name in available if protocols.get(name).has_whole_histories],  # else too many lines
+            default=default,
             format_func=protocol_title,
             key=f"protocols-{view.dataset}",
             wrap=True,
@@ -72,9 +74,12 @@ def show(view: EvaluationView) -> None:
 
 
 def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:
-    """Return the number of test users, and the share of recommender pairs in another order than in `base`, as a text.
+    """Return a text about a protocol: number of test users, and share of pairs of recommenders in the opposite order.
 
-    With few users, a warning replaces the share. table: `tables.compare_protocols`. base, protocol: Names of protocols.
+    Args:
+        table: Result of `tables.compare_protocols`.
+        base: Name of the protocol whose order is compared. It has no share.
+        protocol: Name of the described protocol. With few users, a warning replaces the share.
     """
     n = int(table[f"users {protocol}"].iloc[0])
     title = protocol_title(protocol)

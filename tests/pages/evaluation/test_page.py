@@ -351,6 +351,14 @@ def test_protocols_show_the_places_of_the_same_models_under_each(visit, measured
     assert "Select at least two protocols." in said(app)
 
 
+def test_a_former_protocol_can_be_compared_with_the_others(visit, measured):
+    for variant, rank in {"bert4rec": 1, "popular": 2}.items():
+        results.write(result(variant, "ml-1m", "gone", np.full((1, 3), rank)), np.full((1, 3), rank))
+    app = open_section(visit("evaluation", data="ml-1m"), "protocols")
+    assert app.get_by_key("protocols-ml-1m").value == ["full", "popularity-100", "gone"]
+    assert {line["name"]: line["y"] for line in chart(app)} == {"Bert4Rec": [1, 1, 1], "Popular": [2, 2, 2]}
+
+
 def test_trade_offs_set_any_two_measures_against_each_other(visit, measured_here):
     app = open_section(visit("evaluation"), "measures")
     assert (chart(app)[0]["x"], chart(app)[0]["y"]) == ([10.0, 34.0], [1.0, 0.0])
