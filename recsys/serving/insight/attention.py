@@ -71,9 +71,6 @@ class DistanceAttention:
     sums: np.ndarray  # (L, H, D) sums over users
     n_users: np.ndarray  # (D,) users whose history has a film at this distance
 
-    def __add__(self, other: "DistanceAttention") -> "DistanceAttention":
-        return DistanceAttention(self.sums + other.sums, self.n_users + other.n_users)
-
     def table(self, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
         """Return the mean attention and the number of users by distance (1: the newest film).
 
