@@ -16,7 +16,7 @@ N_DEFAULT_LINES = 3
 CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
 X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}  # column → option of the menu
 X_TITLES = {"epoch": N_("Epoch"), "seconds": N_("Seconds of training")}
-WITHOUT_TIME = {  # field of `tables.Costs` with recommenders → text
+WITHOUT_TIME = {  # field of `tables.Costs` with recommenders that are not in the chart → text
     "fitted": N_("Without recorded preparation time: {models}."),
     "combined": N_("Mixtures of other recommenders: {models}."),
     "unknown": N_("Without recorded training time: {models}."),
@@ -44,7 +44,10 @@ def show(view: EvaluationView) -> None:
 
 
 def training_logs(view: EvaluationView, protocol: str) -> dict[str, pd.DataFrame]:
-    """Return variant → training log with a protocol's splitting, for the default recommender and those of the board."""
+    """Return variant → training log with a protocol's splitting, for the default recommender and those of the board.
+
+    Recommenders without a log are left out.
+    """
     variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
     return tables.train_logs(view.dataset, variants, protocols.get_current_or_former(protocol).splitting)
 

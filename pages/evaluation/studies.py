@@ -16,7 +16,7 @@ from pages.ui.widgets import selectbox
 from recsys.evaluation.studies import Chart, Study
 
 STUDY_HEIGHT_PX = 430  # MARGIN_PX included
-MAX_LABEL_LENGTH = 24  # characters in a line of a row label: half of the width of a phone
+MAX_LABEL_LENGTH = 24  # characters in a line of a row label, which then takes half of the width of a phone
 ROW_HEIGHT_PX = 26  # height of a row with one line and one mark
 MIN_ROWS_CHART_HEIGHT_PX = 200  # ROWS_MARGIN_PX included
 EXTRA_LINE_PX = 15  # additional height for each further line of the label
@@ -65,7 +65,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
-        # a group that is not a family gets the look with its index
+        # a group that is not a family gets the look with the index of the group
         look = LOOKS.get(str(name), list(LOOKS.values())[position % len(LOOKS)])
         add_group(figure, chart, rows, str(name), look, position)
     if chart.label is not None:

@@ -178,7 +178,7 @@ def evaluation_datasets() -> list[str]:
 def default_evaluation_dataset() -> str:
     """Return the data set that was open when Evaluation was last shown or, if it is not listed, the first one."""
     names = evaluation_datasets()
-    last_open = st.session_state.get("results_for", visitor().current.dataset)  # Evaluation writes it
+    last_open = st.session_state.get("last_open_dataset", visitor().current.dataset)  # Evaluation writes it
     return names[0] if names and last_open not in names else last_open
 
 
