@@ -176,14 +176,14 @@ def plot_scatter(
     rows = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
     x_format = _("%{x:,.0f} s") if log_column else f"%{{x:{i18n.METRIC_FORMAT}}}"
     figure = go.Figure()
-    for family, members in rows.groupby("family", sort=False):
+    for family, family_rows in rows.groupby("family", sort=False):
         colour, symbol, _glyph = look(str(family))
         figure.add_scatter(
-            x=members[x],
-            y=members[y],
+            x=family_rows[x],
+            y=family_rows[y],
             mode="markers",
             name=_(str(family)),
-            text=members["title"],
+            text=family_rows["title"],
             marker={"color": colour, "symbol": symbol, "size": 11},
             hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {x_format}<br>{y_title}: %{{y:{i18n.METRIC_FORMAT}}}",
         )

@@ -137,17 +137,17 @@ def show_published_figures(view: EvaluationView, published: pd.DataFrame) -> Non
     """Show `published_figures.published`, with a separate table of models that know the time of the hidden film."""
     st.header(_("Published figures"))
     st.caption(_("From papers and public repositories, not measured here. The table shows how their rules differ."))
-    texts = published.assign(
+    translated = published.assign(
         title=published["title"].map(_),
         rules=[published_rules(record) for record in published.to_dict("records")],
         source=published["source"].map(_),
     )
-    for is_time_aware, figures in texts.groupby("knows_the_time"):
+    for is_time_aware, figures in translated.groupby("knows_the_time"):
         if is_time_aware:
             st.markdown(f"**{_(TIME_AWARE_TITLE)}**")
-        columns = [*PHONE_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
+        table = figures[[*PHONE_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]]
         alt = _(TIME_AWARE_TITLE) if is_time_aware else _("Published figures")
-        show_table(figures[columns].dropna(axis="columns", how="all"), f"published-{is_time_aware}-{view.key}", alt)
+        show_table(table.dropna(axis="columns", how="all"), f"published-{is_time_aware}-{view.key}", alt)
     download_numbers(published, f"published-{view.key}", _("Published figures"))
 
 

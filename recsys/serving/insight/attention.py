@@ -113,8 +113,8 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
         raise ServingError("nobody has watched anything here; choose a data set with ratings")
     padded_weights, lengths = [], []
     for history in histories:
-        result = read_attention(predictor, history)
-        oldest_first = result.weights[:, :, -1, result.is_film]  # attention of the last token to films
+        attention = read_attention(predictor, history)
+        oldest_first = attention.weights[:, :, -1, attention.is_film]  # attention of the last token to films
         weights = oldest_first[:, :, ::-1][:, :, :MAX_DISTANCE]  # (L, H, n), newest first
         padded_weights.append(np.pad(weights, ((0, 0), (0, 0), (0, MAX_DISTANCE - weights.shape[-1]))))
         lengths.append(weights.shape[-1])
@@ -129,12 +129,12 @@ def sample_histories(dataset: Dataset, n: int) -> list[np.ndarray]:
 
 
 def most_attended(
-    result: Attention, layer: int | None = None, head: int | None = None, k: int = 10
+    attention: Attention, layer: int | None = None, head: int | None = None, k: int = 10
 ) -> list[tuple[int, float]]:
     """Return the k films that the last token attends to most, as (position in T, weight), largest weight first."""
-    weights = result.mean_weights(layer, head)[-1]
+    weights = attention.mean_weights(layer, head)[-1]
     order = np.argsort(-weights, kind="stable")
-    return [(int(position), float(weights[position])) for position in order if result.is_film[position]][:k]
+    return [(int(position), float(weights[position])) for position in order if attention.is_film[position]][:k]
 
 
 @dataclass(frozen=True, eq=False)
@@ -204,16 +204,16 @@ def collect_attention(predictor: Predictor) -> AttentionBatch:
             newest=n_tokens,
         )
     sample = np.random.default_rng(0).permutation(rows)[:MAX_USERS]
-    results = [read_attention(predictor, histories[row]) for row in sample]
-    width = min(MAX_STORED_TOKENS, max(len(result.tokens) for result in results))
-    layers, heads = results[0].weights.shape[:2]
-    tokens = np.full((len(results), width), PAD)
-    weights = np.zeros((len(results), layers, heads, width, width), np.float32)
-    for user, result in enumerate(results):
-        length = min(width, len(result.tokens))
-        tokens[user, -length:] = result.tokens[-length:]
-        weights[user, :, :, -length:, -length:] = result.weights[:, :, -length:, -length:]
-    return AttentionBatch(tokens, weights, n_tokens, results[0].ends_with_mask)
+    attentions = [read_attention(predictor, histories[row]) for row in sample]
+    width = min(MAX_STORED_TOKENS, max(len(attention.tokens) for attention in attentions))
+    n_layers, n_heads = attentions[0].weights.shape[:2]
+    tokens = np.full((len(attentions), width), PAD)
+    weights = np.zeros((len(attentions), n_layers, n_heads, width, width), np.float32)
+    for user, attention in enumerate(attentions):
+        length = min(width, len(attention.tokens))
+        tokens[user, -length:] = attention.tokens[-length:]
+        weights[user, :, :, -length:, -length:] = attention.weights[:, :, -length:, -length:]
+    return AttentionBatch(tokens, weights, n_tokens, attentions[0].ends_with_mask)
 
 
 def mean_attention(batch: AttentionBatch) -> MeanAttention:

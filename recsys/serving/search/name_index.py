@@ -79,30 +79,31 @@ class NameIndex:
         sorted_pairs = sorted(pair for pair in names if pair[0])
         self._names = [name for name, _ in sorted_pairs]  # N
         self._film_of_name = np.array([row for _, row in sorted_pairs], np.int64)  # (N,) row of the film
-        # names without article, and names without article and spaces; "_order": the name number of each sorted name
+        # `_bare`: names without article. `_spaceless`: also without spaces. `_sorted`: the sorted names. `_order`: the
+        # number of the name at each position of the sorted names.
         self._bare = [strip_article(name) for name in self._names]
         self._bare_order, self._bare_sorted = _sort(self._bare)
         self._spaceless_order, self._spaceless_sorted = _sort([name.replace(" ", "") for name in self._bare])
         # inverted index: word w is in the names with the numbers _postings[_starts[w]:_starts[w + 1]]
         name_words = [name.split() for name in self._names]
         self._words = sorted({word for words in name_words for word in words})  # W, sorted
-        number_of = {word: number for number, word in enumerate(self._words)}
-        all_words = np.array([number_of[word] for words in name_words for word in words], np.int64)
-        name_of_word = np.repeat(np.arange(len(name_words)), [len(words) for words in name_words])
-        self._postings = name_of_word[np.argsort(all_words, kind="stable")]
-        self._starts = np.searchsorted(np.sort(all_words), np.arange(len(self._words) + 1))
+        word_numbers = {word: number for number, word in enumerate(self._words)}
+        words_of_names = np.array([word_numbers[word] for words in name_words for word in words], np.int64)
+        names_of_words = np.repeat(np.arange(len(name_words)), [len(words) for words in name_words])
+        self._postings = names_of_words[np.argsort(words_of_names, kind="stable")]
+        self._starts = np.searchsorted(np.sort(words_of_names), np.arange(len(self._words) + 1))
 
-    def letter_similarity(self, query: str) -> np.ndarray:
+    def letter_similarities(self, query: str) -> np.ndarray:
         """Return the percentage of letters that the query and a film's most similar name share, (F,).
 
         It is 0 below MIN_LETTER_SIMILARITY.
         """
         scores = np.zeros(self._n_films)
         if query and self._names:
-            similarity = process.cdist(
+            similarities = process.cdist(
                 [query], self._bare, scorer=fuzz.ratio, score_cutoff=MIN_LETTER_SIMILARITY, dtype=np.float32
             )[0]
-            np.maximum.at(scores, self._film_of_name, similarity)
+            np.maximum.at(scores, self._film_of_name, similarities)
         return scores
 
     def match_scores(self, query: str) -> np.ndarray:

@@ -130,10 +130,11 @@ class TitleIndex:
             for nickname in names.nicknames:
                 self._nicknames.setdefault(normalize(nickname).replace(" ", ""), []).append(row)
         self._names = NameIndex(forms, len(self._films))
-        self._duplicates = np.array([*catalog.main_film_by_duplicate(self._popularity)], np.int64)  # not returned
+        # rows that are never returned, because the data set lists their film twice
+        self._duplicates = np.array([*catalog.main_film_by_duplicate(self._popularity)], np.int64)
         self._series = series.find_series(item_names, self._years)
         self._series_by_initials = series.series_by_initials(self._series)
-        self._initials = series.title_initials(item_names)
+        self._rows_by_initials = series.title_initials(item_names)
         self._details, self._tags = catalog.details, catalog.tags
 
     def __len__(self) -> int:
@@ -185,7 +186,7 @@ class TitleIndex:
     def nearest(self, text: str) -> list[SearchResult]:
         """Return at most N_NEAREST films with the most similar names, as suggestions if `search` returns no film."""
         query = strip_article(_normalize_query(split_year(text[:MAX_QUERY_CHARS].strip())[0]))
-        scores = self._names.letter_similarity(query) * UNLIKELY_WEIGHT
+        scores = self._names.letter_similarities(query) * UNLIKELY_WEIGHT
         return list(islice(self._results(NameMatches(scores, {})), N_NEAREST))
 
     def find_all_exact(self, text: str) -> list[SearchResult]:
@@ -226,13 +227,14 @@ class TitleIndex:
         yield from self._results(self._scores(text, min_matches, titles_only))
 
     def _results(self, matches: NameMatches) -> Iterator[SearchResult]:
-        """Yield the films with a score above 0, best first."""
+        """Yield the films with a score above 0, best first, then most popular first. Duplicates are skipped."""
         scores, people = matches
         rows = np.setdiff1d(np.flatnonzero(scores), self._duplicates)
         for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
             yield self._result(row, float(scores[row]), people.get(row, ""))
 
     def _result(self, row: int, score: float, person: str = "") -> SearchResult:
+        """Return the result for a row. person: The person that the query matched, if any."""
         is_infrequent = row >= self.n_items
         return SearchResult(row, *self._films[row], score=score, is_infrequent=is_infrequent, matched_person=person)
 
@@ -288,26 +290,25 @@ class TitleIndex:
         spaced_query = numbers_to_digits(separate_number(query))  # "hp3" and "hp three" → "hp 3"
         for nickname in (query, spaced_query):
             raise_scores(scores, self._nicknames.get(nickname.replace(" ", ""), []), EXACT)
-        has_title = scores == EXACT
-        if not titles_only and has_title.any() and not has_title[: self.n_items].any():
+        is_exact = scores == EXACT
+        if not titles_only and is_exact.any() and not is_exact[: self.n_items].any():
             # "endgame" means Avengers: Endgame rather than an infrequent film of this title
             raise_scores(scores, self._subtitles.get(strip_article(query), []), EXACT)
-        if not titles_only and has_title.any():
+        if not titles_only and is_exact.any():
             raise_scores(scores, self._popular_films_with_main_title(query, scores), EXACT)
-        name_and_number = _NAME_AND_NUMBER.match(strip_article(spaced_query))
-        if name_and_number:
-            name = name_and_number[1]
-            names = [name] if name in self._series else self._series_with_initials(name)
-            raise_scores(scores, self._rows_of_number(names, int(name_and_number[2])), SERIES_MATCH)
+        match = _NAME_AND_NUMBER.match(strip_article(spaced_query))
+        name, number = (match[1], int(match[2])) if match else ("", 0)
+        series_names = [name] if name in self._series else self._series_with_initials(name)
+        raise_scores(scores, self._rows_of_number(series_names, number), SERIES_MATCH)
         if not scores.any():
             self._add_initials(scores, query, spaced_query)
         if np.count_nonzero(scores) < min_matches and query not in self._tag_words:
             scores = np.maximum(scores, self._names.misspelt_scores(query, compare_words=not scores.any()))
-        title = series.strip_series_tag(query)
-        if title != query and not titles_only and not scores.any():
-            return self._title_scores(title, min_matches, titles_only)
-        if name_and_number and not titles_only and not scores.any():
-            scores = self._other_number_scores(name_and_number[1], int(name_and_number[2]))
+        query_without_tag = series.strip_series_tag(query)
+        if query_without_tag != query and not titles_only and not scores.any():
+            return self._title_scores(query_without_tag, min_matches, titles_only)
+        if match and not titles_only and not scores.any():
+            scores = self._other_number_scores(name, number)
         return scores
 
     def _popular_films_with_main_title(self, query: str, scores: np.ndarray) -> np.ndarray:
@@ -362,7 +363,7 @@ class TitleIndex:
             elif not rest.isdigit():
                 full_name_scores = self._names.match_scores(f"{name} {rest}")
                 np.maximum(scores, full_name_scores * (SERIES_MATCH / EXACT), out=scores)
-        raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)
+        raise_scores(scores, self._rows_by_initials.get(query, []), INITIALS_MATCH)
 
 
 def split_titles(film: film_names.FilmNames) -> list[str]:
