@@ -42,7 +42,7 @@ def show(view: EvaluationView) -> None:
     variants = list(dict.fromkeys(bins["variant"]))
     selected = data.select_recommenders(view, variants, variants[:6], "calibration")
     if selected:
-        note_watched_films(view, bins, by_rank, selected)
+        warn_about_old_results(view, bins, by_rank, selected)
         with st.grid(2, min_column_width=320):
             with st.container():
                 show_reliability(view, bins, selected)
@@ -51,8 +51,10 @@ def show(view: EvaluationView) -> None:
     show_one_list(view, variants)
 
 
-def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]) -> None:
-    """Show a note if the results of selected recommenders are old.
+def warn_about_old_results(
+    view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]
+) -> None:
+    """Show a note if results of the selected recommenders are old.
 
     In old results, probabilities sum to 1 over all films, including films already watched.
     """
@@ -128,7 +130,7 @@ def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, 
 def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     """Explain the probabilities of the list of one user, and show them if a recommender is trained here."""
     st.header(_("Probabilities in one list"))
-    dataset_title = cache.dataset_title(view.dataset)
+    dataset_title = format.escape_markdown(cache.dataset_title(view.dataset))
     available = [variant for variant in variants if is_available(variant, view.dataset)]
     if not available:
         st.caption(_("None of these recommenders is trained on this computer for {data}.", data=dataset_title))

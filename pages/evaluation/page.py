@@ -37,7 +37,7 @@ from recsys.evaluation import protocols as recsys_protocols
 from recsys.evaluation.significance import FEW_USERS
 from recsys.evaluation.studies import studies as read_studies
 
-SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {  # all sections but "studies"
+SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {  # name in the URL → function; "studies" is in `show`
     "leaderboard": leaderboard.show,
     "protocols": protocols.show,
     "measures": trade_offs.show,
@@ -177,7 +177,7 @@ def describe_users(n: int) -> str:
 
 
 def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
-    """Return sentences about removed films, untested users, the order of films and further training data."""
+    """Return sentences about removed films, untested users, order of films and further training data, as Markdown."""
     notes = []
     if (n := datasets.min_ratings(view.dataset)) > 1:
         text = ngettext(
@@ -198,7 +198,7 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
         _(
             "{models} also learned from {data}, except from people who are in both data sets.",
             models=format.join_escaped(sorted(models)),
-            data=title,
+            data=format.escape_markdown(title),
         )
         for title, models in models_by_dataset.items()
     ]

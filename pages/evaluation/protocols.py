@@ -32,7 +32,7 @@ def show(view: EvaluationView) -> None:
     st.markdown(format.escape_markdown(text))
     available = protocols.in_order(protocol for dataset, protocol in results.available() if dataset == view.dataset)
     if len(available) < 2:
-        title = cache.dataset_title(view.dataset)
+        title = format.escape_markdown(cache.dataset_title(view.dataset))
         st.info(_("{data} has results for one protocol only.", data=title), icon=":material/info:")
         return
     # not the protocols with shortened histories, because the chart would have too many columns
