@@ -86,7 +86,7 @@ def show(view: EvaluationView) -> None:
         show_intervals(view, board, published, metric)
     else:
         show_all_metrics(view, board, published)
-    show_missing(view)
+    show_unevaluated(view)
 
 
 def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame, metric: str) -> None:
@@ -161,15 +161,15 @@ def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
     )
 
 
-def show_missing(view: EvaluationView) -> None:
+def show_unevaluated(view: EvaluationView) -> None:
     """Show the recommenders without a result, if any, and the commands that evaluate them."""
-    missing = report.missing(view.board["variant"])
-    if not missing:
+    unevaluated = report.missing(view.board["variant"])
+    if not unevaluated:
         return
     retraining_reason = protocols.get_current_or_former(view.protocol).retraining_reason
-    title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
+    title = ngettext("{n} recommender without results", "{n} recommenders without results", len(unevaluated))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
-        needing_training, mixtures, training_free = report.group_by_training(missing, view.dataset)
+        needing_training, mixtures, training_free = report.group_by_training(unevaluated, view.dataset)
         if needing_training:
             text = _("These must be trained first: {models}.", models=_join_titles(needing_training))
             st.markdown(f"{text} {_(retraining_reason)}".strip())

@@ -23,11 +23,13 @@ _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLES}) (?=.)")
 # brackets that are not within a word ("Assassin(s)") but can contain such a word; the final bracket can be missing
 _BRACKETS = re.compile(r"(?:^|(?<=\s))\(((?:[^()]|\(\w+\))*)(?:\)(?!\w)|$)")
 _ALSO_KNOWN_AS = re.compile(r"^(?:a\.?k\.?a\.?|also known as)\s+", re.IGNORECASE)
+# "heat (1995)", "heat (1995" or "heat 1995"
 _YEAR = re.compile(r"^(.*\S)\s*\(((?:18|19|20)\d\d)\)?$|^(.*\S)\s+((?:18|19|20)\d\d)$")
-_SPACED_LETTERS = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
+_SPACED_LETTERS = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")  # "m a s h"
 _FINAL_NUMBER = re.compile(r"(?<=[^\W\d_])(\d{1,2})$")  # "hp3", "rocky2"
 _FINAL_ORDINAL = re.compile(r" the (second|third|fourth|fifth)$")  # "shrek the third"
 _PART_WORDS = {"part", "pt", "episode", "chapter", "vol", "volume", "no"}  # removed before a number
+# word → digits
 _ORDINALS = {"second": "2", "third": "3", "fourth": "4", "fifth": "5"}
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii")
 _ROMAN = {numeral: str(number) for number, numeral in enumerate(_NUMERALS, 1)}
@@ -36,7 +38,7 @@ _NUMBER_NAMES = (
     "eighteen nineteen twenty"
 )
 _NUMBER_WORDS = dict(zip(_NUMBER_NAMES.split(), map(str, range(1, 21)), strict=True))
-_CHANGED_WORDS = {*_PART_WORDS, *_ROMAN, *_NUMBER_WORDS}  # by `numbers_to_digits`
+_CHANGED_WORDS = {*_PART_WORDS, *_ROMAN, *_NUMBER_WORDS}  # words that `numbers_to_digits` changes or removes
 # Latin letters for the letters of both languages; RUSSIAN replaces и, й, ю and я
 _COMMON_LETTERS = dict(zip("абвдезийклмнопрстуф", "abvdezyiklmnoprstuf", strict=True)) | {
     "ж": "zh",
@@ -101,13 +103,13 @@ _fold = _Fold()
 
 
 def normalize(text: str) -> str:
-    """Return the form in which names are compared: "Amélie & L.A." → "amelie and la".
+    """Return the form in which names are compared: "Amélie & L.A." → "amelie and la", "M*A*S*H" → "mash".
 
     A name without letters and digits, such as "***", stays as it is.
     """
     plain = unicodedata.normalize("NFKD", text).translate(_fold)
     words = (text if plain.isspace() else plain).split()
-    return _SPACED_LETTERS.sub(lambda match: match[0].replace(" ", ""), " ".join(words))  # "m a s h" → "mash"
+    return _SPACED_LETTERS.sub(lambda match: match[0].replace(" ", ""), " ".join(words))
 
 
 def title_names(title: str) -> list[str]:
