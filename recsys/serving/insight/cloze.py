@@ -33,25 +33,25 @@ class Blank:
 
 
 def insert_blanks(
-    films: Sequence[int], replace_at: Sequence[int], insert_before: Sequence[int]
+    films: Sequence[int], replaced_positions: Sequence[int], insertion_positions: Sequence[int]
 ) -> tuple[list[int | None], dict[int, int]]:
     """Return the films with blanks (None), and the answers: position in this new sequence → replaced film.
 
     Args:
         films: Items, oldest first.
-        replace_at: Positions of films that become blanks. Invalid positions are ignored.
-        insert_before: Positions of films before which a blank is inserted. For len(films), it is inserted at the end.
+        replaced_positions: Positions of films that become blanks. Invalid positions are ignored.
+        insertion_positions: Positions of films before which a blank is inserted. len(films) inserts it at the end.
             Invalid positions are ignored.
     """
     sequence: list[int | None] = []
     answers: dict[int, int] = {}
     for position, film in enumerate(films):
-        if position in insert_before:
+        if position in insertion_positions:
             sequence.append(None)
-        if position in replace_at:
+        if position in replaced_positions:
             answers[len(sequence)] = film
-        sequence.append(None if position in replace_at else film)
-    if len(films) in insert_before:
+        sequence.append(None if position in replaced_positions else film)
+    if len(films) in insertion_positions:
         sequence.append(None)
     return sequence, answers
 
@@ -70,7 +70,7 @@ def fill_blanks(
         sequence: Items, oldest first; None for a blank. The model reads at most its `max_length` newest positions.
             Older blanks are omitted from the result.
         k: Number of films for each blank.
-        answers: Position of a blank in the sequence → true film. Blanks without a true film are left out.
+        answers: Position of a blank in the sequence → true film, for the blanks whose film is given.
         hide_seen: Whether films of the sequence are excluded from the predictions.
 
     Raises:
