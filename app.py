@@ -11,9 +11,9 @@ from starlette.middleware import Middleware
 
 from pages.server import health, logs
 from pages.server.admission import Admission
-from pages.server.headers import Headers, Hosts
-from pages.server.messages import Messages
-from pages.server.uploads import Uploads
+from pages.server.headers import AllowedHosts, SecurityHeaders
+from pages.server.messages import MessageFilter
+from pages.server.uploads import UploadLimits
 from recsys import monitoring, paths, runtime
 
 
@@ -57,7 +57,7 @@ def _count_failure(error: Exception) -> None:
 app = st.App(
     "pages/main.py",
     lifespan=lifespan,
-    middleware=[Middleware(middleware) for middleware in (Headers, Hosts, Admission, Uploads, Messages)],
+    middleware=[Middleware(cls) for cls in (SecurityHeaders, AllowedHosts, Admission, UploadLimits, MessageFilter)],
     routes=[health.ready_route(_is_ready)],
     on_script_error=_count_failure,
 )

@@ -44,9 +44,9 @@ class HiddenFilmTest:
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
-    """Show the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
-    # the newest first; without infrequent films, and without the oldest film, which has no film before it
-    positions = list_comparison.last_positions(films, dataset.n_items, n=len(films))
+    """Render the selector of the hidden film, its ranks, and a panel that hides each film in turn."""
+    # newest first, without infrequent films and without the first film, which has no film before it
+    positions = list_comparison.last_item_positions(films, dataset.n_items, n=len(films))
     if not positions:
         text = _("Add a second film. To hide a film, there must be another film before it.")
         st.info(text, icon=":material/playlist_add:")

@@ -79,7 +79,7 @@ def summary(effects: Effects) -> str:
             "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
             model=answers.bold_list([title]),
             kept=number(effect.mean_kept, ".1f"),
-            k=len(effect.given),
+            k=len(effect.given_list),
         )
         sentences.append(text)
     return " ".join(sentences)
@@ -87,10 +87,10 @@ def summary(effects: Effects) -> str:
 
 def plot_overlaps(effects: Effects) -> go.Figure:
     """Plot the overlaps of each recommender, the lowest mean on top. The labels have the mean number of kept films."""
-    effect_by_label = {
-        _("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=len(effect.given)): effect
-        for title, effect in sorted(effects.items(), key=lambda entry: entry[1].mean_overlap)
-    }
+    effect_by_label = {}
+    for title, effect in sorted(effects.items(), key=lambda entry: entry[1].mean_overlap):
+        k = len(effect.given_list)
+        effect_by_label[_("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=k)] = effect
     marks: tuple[tuple[str, str, str, int, Callable[[OrderEffect], list[float]]], ...] = (
         # name, symbol, colour, size, overlaps of a recommender; the reversed order is the first
         (_("shuffled"), "circle", ACCENT, 10, lambda effect: effect.overlaps[1:]),
@@ -125,8 +125,8 @@ def show_lists(dataset: Dataset, films: tuple[int, ...], effects: Effects, order
         for title, effect in effects.items():
             with st.container(gap="small"):
                 st.markdown(f"**{format.escape_markdown(title)}**")
-                picks = (effect.given, *effect.others)[index]
-                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.given]))
+                picks = (effect.given_list, *effect.other_lists)[index]
+                st.html(film_cards.reordered_list(picks, [pick.item for pick in effect.given_list]))
 
 
 def order_name(index: int) -> str:

@@ -1,1 +1,1 @@
-"""Evaluation: how good each recommender is."""
+"""The parts of the page Evaluation: one module per section, and the tables, charts and cached results they share."""

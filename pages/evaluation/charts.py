@@ -1,4 +1,4 @@
-"""Charts that several sections use: colours of families, line charts, and scatter plots with labels."""
+"""Charts that several sections use: looks of families, line charts, and scatter plots with labels."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,24 +15,24 @@ PLOT_HEIGHT_PX = 430  # inside the axes of a scatter plot
 MARGIN_PX = 130  # above and below the axes, together
 DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
 PHONE_WIDTHS_PX = (270, 360, 480)
-LEGEND_ROW_PX = 19  # on a phone, the legend has a row for each family and takes this height from the axes
+LEGEND_ROW_PX = 19  # on a phone, the legend has a row of this height for each family, and the axes are smaller
 ROWS_MARGIN_PX = 110  # above and below the rows of a chart with a row for each value, together
 ROWS_PADDING = 0.6  # in rows: from the centre of the first or last row to the end of the axis
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
 LINE_PLOT_MARGIN_PX = 70  # above and below these axes, together
 LINE_PLOT_WIDTH_PX = 300  # smallest width inside these axes
-# label in a font of 11 px
+# labels in a font of 11 px
 LETTER_WIDTH_PX = 6.3  # mean width
 LETTER_HEIGHT_PX = 14.5
 LABEL_GAP_PX = 8.0  # between a point and its label
 MARK_RADIUS_PX = 6.0
 
 TIME_UNITS = {"s": (1, N_("{n} s")), "min": (60, N_("{n} min")), "h": (3600, N_("{n} h"))}  # unit → seconds, text
-TIME_TICKS = {"s": (1, 2, 5, 10, 20, 30), "min": (1, 2, 5, 10, 20, 30), "h": (1, 2, 5, 10, 20, 50, 100)}
+TIME_TICKS = {"s": (1, 2, 5, 10, 20, 30), "min": (1, 2, 5, 10, 20, 30), "h": (1, 2, 5, 10, 20, 50, 100)}  # by unit
 
 
 class Look(NamedTuple):
-    """Colour and shape of a family of recommenders in all charts."""
+    """Colour and shape of the marks of a family of recommenders."""
 
     colour: str  # contrast of at least 3:1 on the light and the dark page
     symbol: str  # Plotly's name of the shape
@@ -82,9 +82,9 @@ def percent_tick(share: float) -> str:
 def plot_lines(
     tables: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y: str, x_title: str
 ) -> go.Figure:
-    """Plot column y against column x, with a line for each recommender. Tables without these columns are skipped.
+    """Plot column y against column x, with a line for each recommender. A table without these columns is skipped.
 
-    `tables` and `titles` have the name of a recommender as key. The position of a table sets the look of its line.
+    `tables` and `titles` have the name of a recommender as key. The position in `tables` sets the look of the line.
     """
     figure = go.Figure()
     for position, (variant, table) in enumerate(tables.items()):
@@ -124,21 +124,20 @@ def label_line_ends(figure: go.Figure) -> go.Figure:
         figure.add_annotation(x=right_edge, y=height, text=trace.name, xanchor="left", xshift=7, **style)
     for trace in traces:
         if trace.x[-1] < right_edge and (direction := free_direction(trace, traces, gap)):
-            anchor = "bottom" if direction == 1 else "top"
-            style |= {"yanchor": anchor, "yshift": 5 * direction}
-            figure.add_annotation(x=trace.x[-1], y=trace.y[-1], text=trace.name, **style)
+            place = {"yanchor": "bottom" if direction == 1 else "top", "yshift": 5 * direction}
+            figure.add_annotation(x=trace.x[-1], y=trace.y[-1], text=trace.name, **place, **style)
     return figure.update_layout(margin_r=20 + LETTER_WIDTH_PX * max(len(trace.name) for trace in edge_traces))
 
 
 def free_direction(trace: go.Scatter, traces: Sequence[go.Scatter], gap: float) -> int | None:
     """Return 1 if no other line crosses a label above the end of a line, -1 if none crosses it below, otherwise None.
 
-    gap: Height of a label in units of y.
+    gap: Height of a label in units of y. The label covers 0.2 to 1.5 of this height above or below the end.
     """
     x, y = trace.x[-1], trace.y[-1]
     extent = max(line.x[-1] for line in traces) - min(line.x[0] for line in traces)
     half_width = LETTER_WIDTH_PX * len(trace.name) / 2 * extent / LINE_PLOT_WIDTH_PX
-    label_x = np.linspace(x - half_width, x + half_width, 15)
+    label_x = np.linspace(x - half_width, x + half_width, 15)  # 15 positions within the label
     heights = np.array([np.interp(label_x, line.x, line.y, np.nan, np.nan) - y for line in traces if line is not trace])
     for direction in (1, -1):
         if not ((direction * heights > 0.2 * gap) & (direction * heights < 1.5 * gap)).any():
@@ -164,7 +163,7 @@ def spread(heights: Sequence[float], gap: float) -> np.ndarray:
 def plot_scatter(
     table: pd.DataFrame, x: str, y: str, x_title: str, y_title: str, log_column: str | None = None
 ) -> go.Figure:
-    """Plot a mark for each recommender, with a label if it has room. Recommenders with a high y are labelled first.
+    """Plot a mark for each recommender, with a label if there is room. Recommenders with a high y are labelled first.
 
     Args:
         table: Has the columns title, family, x and y.
@@ -177,14 +176,14 @@ def plot_scatter(
     rows = table.dropna(subset=[x, y]).sort_values(y, ascending=False, kind="stable")
     x_format = _("%{x:,.0f} s") if log_column else f"%{{x:{i18n.METRIC_FORMAT}}}"
     figure = go.Figure()
-    for family, members in rows.groupby("family", sort=False):
+    for family, family_rows in rows.groupby("family", sort=False):
         colour, symbol, _glyph = look(str(family))
         figure.add_scatter(
-            x=members[x],
-            y=members[y],
+            x=family_rows[x],
+            y=family_rows[y],
             mode="markers",
             name=_(str(family)),
-            text=members["title"],
+            text=family_rows["title"],
             marker={"color": colour, "symbol": symbol, "size": 11},
             hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {x_format}<br>{y_title}: %{{y:{i18n.METRIC_FORMAT}}}",
         )
@@ -202,33 +201,40 @@ def plot_scatter(
 
 
 def rows_axis(labels: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of a vertical axis with a row for each label, the first on top. Values of y are labels."""
+    """Return Plotly's settings of a vertical axis with a row for each label, the first on top. The labels are y."""
     row_range = [len(labels) - 1 + ROWS_PADDING, -ROWS_PADDING]  # reversed, so that the first row is on top
     return {"categoryorder": "array", "categoryarray": labels, "range": row_range, "zeroline": False}
 
 
 def error_bars(value: pd.Series, low: pd.Series, high: pd.Series, **style: Any) -> dict[str, Any]:
-    """Return Plotly's error bars from `low` to `high`."""
+    """Return Plotly's settings of error bars from `low` to `high`. style: Further settings."""
     return {"array": high - value, "arrayminus": value - low, "thickness": 1.2, **style}
 
 
 def label_points(
     figure: go.Figure, x: pd.Series, y: pd.Series, labels: list[str], linear_x: pd.Series, height: float
 ) -> None:
-    """Add labels of points to a chart. The most important point is first.
+    """Add labels of points to a chart, as far as there is room. The most important point is first.
 
-    The labels are two traces: labels that have room on a phone, then labels that only have room on a desktop. The style
-    sheet hides the second trace on a phone. `linear_x` is x or, on a logarithmic axis, log10 of x. `height` is the
-    height inside the axes in pixels on a desktop.
+    Two traces are added: labels that have room on a phone, then labels that only have room on a desktop. The style
+    sheet hides the second trace on a phone.
+
+    Args:
+        figure: The chart.
+        x: Horizontal positions of the points.
+        y: Vertical positions of the points.
+        labels: Label of each point.
+        linear_x: x or, on a logarithmic axis, log10 of x.
+        height: Height inside the axes on a desktop, in pixels.
     """
     points = list(zip(relative(linear_x), relative(y), strict=True))
     desktop_sizes = [(width, height) for width in DESKTOP_WIDTHS_PX]
     phone_height = height - LEGEND_ROW_PX * (len(figure.data) - 1)
     phone_sizes = [(width, phone_height) for width in PHONE_WIDTHS_PX]
-    on_phone = free_sides(points, labels, phone_sizes + desktop_sizes)
-    on_desktop = free_sides(points, labels, desktop_sizes, on_phone)
-    desktop_only = [None if phone else desktop for phone, desktop in zip(on_phone, on_desktop, strict=True)]
-    for sides in (on_phone, desktop_only):
+    phone_sides = free_sides(points, labels, phone_sizes + desktop_sizes)
+    desktop_sides = free_sides(points, labels, desktop_sizes, phone_sides)
+    desktop_only = [None if phone else desktop for phone, desktop in zip(phone_sides, desktop_sides, strict=True)]
+    for sides in (phone_sides, desktop_only):
         figure.add_scatter(  # points without a label stay, because Plotly drops empty traces
             x=x,
             y=y,
@@ -243,33 +249,37 @@ def label_points(
 
 
 def relative(values: pd.Series) -> pd.Series:
-    """Return positions on a linear axis, from 0 to 1. Plotly leaves a margin of 0.06 beside the outermost points."""
+    """Return positions on a linear axis, from 0 to 1. Plotly leaves a margin of 0.06 beside the outermost points.
+
+    Equal values are in the middle.
+    """
     extent = values.max() - values.min()
-    middle = 0 * values + 0.5
-    return 0.06 + 0.88 * (values - values.min()) / extent if extent > 0 else middle
+    return 0.06 + 0.88 * (values - values.min()) / extent if extent > 0 else 0 * values + 0.5
 
 
 def free_sides(
     points: Sequence[tuple[float, float]],
     labels: Sequence[str],
     sizes: Sequence[tuple[float, float]],
-    placed: Sequence[str | None] = (),
+    placed_sides: Sequence[str | None] = (),
 ) -> list[str | None]:
-    """Choose a side for each label. At all sizes, it covers no other label and no point, and it stays in the chart.
+    """Choose a side of its point for each label, so that it covers no other label and no point at any chart size.
+
+    A label also stays in the chart.
 
     Args:
         points: Pairs (x, y) from 0 to 1, the most important point first.
         labels: Label of each point.
         sizes: Widths and heights of the chart in pixels.
-        placed: Result of an earlier call for the same points. Its sides are kept. (): there was no earlier call.
+        placed_sides: Result of an earlier call for the same points. Its sides are kept. (): there was no earlier call.
 
     Returns:
         A key of SIDES for each point, None if its label has no room.
     """
-    sides = list(placed) or [None] * len(points)
+    sides = list(placed_sides) or [None] * len(points)
     layouts = [_LabelLayout(points, labels, width, height) for width, height in sizes]
-    placed_first = sorted(range(len(sides)), key=lambda point: sides[point] is None)  # others must avoid placed labels
-    for point in placed_first:
+    # placed labels come first, because the others must not cover them
+    for point in sorted(range(len(sides)), key=lambda point: sides[point] is None):
         sides_with_room = (side for side in SIDES if all(layout.has_room(point, side) for layout in layouts))
         side = sides[point] or next(sides_with_room, None)
         if side:
@@ -280,7 +290,7 @@ def free_sides(
 
 
 class _LabelLayout:
-    """The marks and placed labels of a chart with a fixed width, as boxes (left, bottom, right, top) in pixels."""
+    """The marks and placed labels of a chart of a fixed size, as boxes (left, bottom, right, top) in pixels."""
 
     def __init__(self, points: Sequence[tuple[float, float]], labels: Sequence[str], width: float, height: float):
         self.centres = [(x * width, y * height) for x, y in points]
@@ -290,11 +300,11 @@ class _LabelLayout:
 
     def has_room(self, point: int, side: str) -> bool:
         """Return whether a label covers nothing and stays in the chart. It may reach a little into the margin."""
-        left, low, right, high = self.box(point, side)
+        left, bottom, right, top = self.box(point, side)
         is_inside = left >= -LABEL_GAP_PX and right <= self.width + LABEL_GAP_PX
-        is_inside &= low >= -LETTER_HEIGHT_PX and high <= self.height + LETTER_HEIGHT_PX
+        is_inside &= bottom >= -LETTER_HEIGHT_PX and top <= self.height + LETTER_HEIGHT_PX
         return is_inside and not any(
-            left < x1 and right > x0 and low < y1 and high > y0 for x0, y0, x1, y1 in self.boxes
+            left < x1 and right > x0 and bottom < y1 and top > y0 for x0, y0, x1, y1 in self.boxes
         )
 
     def box(self, point: int, side: str) -> tuple[float, float, float, float]:

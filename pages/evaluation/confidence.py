@@ -1,6 +1,6 @@
 """The section Confidence: predicted probabilities against the share of predictions that came true (calibration).
 
-A recommendation comes true if it is the hidden film of the person.
+A predicted film comes true if it is the hidden film of the person. This share is the hit rate.
 """
 
 import numpy as np
@@ -22,14 +22,15 @@ from recsys.evaluation.tables import HeldOutUser
 from recsys.serving.predictor import is_ready
 
 PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # as in figure 1 of gSASRec, and BERT4Rec
-PAPER_USER = 963  # number of the test user in this figure
+PAPER_USER = 963  # number of the test user in figure 1 of gSASRec
 LIST_PLOT_HEIGHT_PX = 400  # includes the legend, which has five lines on a phone
-MIN_SHARE = 1e-4  # a vertical axis does not start below it
+MIN_SHARE = 1e-4  # lowest start of a vertical axis
 REFERENCE_LINE = {"mode": "lines", "line": {"color": GREY, "width": 1}, "hoverinfo": "skip"}
 
 
 def show(view: EvaluationView) -> None:
     """Show predicted and observed probabilities of all test users, then the list of one user."""
+    # rows per recommender: a bin of predicted probabilities, or a rank
     bins, by_rank = tables.reliability(view.dataset, view.protocol, view.board["variant"].tolist())
     if bins.empty:
         message = _(
@@ -41,7 +42,7 @@ def show(view: EvaluationView) -> None:
     variants = list(dict.fromkeys(bins["variant"]))
     selected = data.select_recommenders(view, variants, variants[:6], "calibration")
     if selected:
-        note_watched_films(view, bins, by_rank, selected)
+        warn_about_old_results(view, bins, by_rank, selected)
         with st.grid(2, min_column_width=320):
             with st.container():
                 show_reliability(view, bins, selected)
@@ -50,11 +51,15 @@ def show(view: EvaluationView) -> None:
     show_one_list(view, variants)
 
 
-def note_watched_films(view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]) -> None:
-    """Show a note about old results, whose probabilities sum to 1 over all films, including watched films."""
-    includes_watched = bins["normalized_over"] == tables.ALL_ITEMS
-    all_old_variants = set(bins.loc[includes_watched, "variant"])
-    old_variants = [variant for variant in selected if variant in all_old_variants]
+def warn_about_old_results(
+    view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]
+) -> None:
+    """Show a note if results of the selected recommenders are old.
+
+    In old results, probabilities sum to 1 over all films, including films already watched.
+    """
+    is_old = bins["normalized_over"] == tables.ALL_ITEMS
+    old_variants = [variant for variant in selected if variant in set(bins.loc[is_old, "variant"])]
     if not old_variants:
         return
     example = old_variants[0]
@@ -123,9 +128,9 @@ def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, 
 
 
 def show_one_list(view: EvaluationView, variants: list[str]) -> None:
-    """Describe the probabilities of one list, and show them for a user if a recommender is trained here."""
+    """Explain the probabilities of the list of one user, and show them if a recommender is trained here."""
     st.header(_("Probabilities in one list"))
-    dataset_title = cache.dataset_title(view.dataset)
+    dataset_title = format.escape_markdown(cache.dataset_title(view.dataset))
     available = [variant for variant in variants if is_ready(variant, view.dataset)]
     if not available:
         st.caption(_("None of these recommenders is trained on this computer for {data}.", data=dataset_title))
@@ -152,7 +157,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
 def show_lists_of_user(
     view: EvaluationView, dataset: Dataset, serving_protocol: Protocol, available: list[str]
 ) -> None:
-    """Show the menus of users and recommenders, and the two charts. available: Recommenders that can answer."""
+    """Show the menus of users and recommenders, and the two charts. available: Recommenders that are ready."""
     test = serving_protocol.split(dataset).test
     user_key = f"sure-person-{dataset.name}"
     st.session_state.setdefault(user_key, min(PAPER_USER, len(test)))
@@ -163,7 +168,7 @@ def show_lists_of_user(
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
     query = test.queries[row : row + 1]
-    # colours go by position, so recommenders that are in both charts come first
+    # recommenders that are in both charts come first, because the position in a chart sets the colour
     in_colour_order = list(dict.fromkeys([*shares, *selected]))
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
@@ -193,7 +198,7 @@ def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> 
 def show_list_of_user(
     view: EvaluationView, dataset: Dataset, user: HeldOutUser, lists: dict[str, pd.DataFrame], min_value: float
 ) -> None:
-    """Show the probabilities of the top 100 films for a user, and their sums. `lists` is recommender → table."""
+    """Show the probabilities of the top 100 films for a user, and their sums. lists: Recommender → table of films."""
     films = dataset.catalog.films
     st.markdown(f"**{_('Prediction')}**")
     ring = _("A ring marks the hidden film: {film}.", film=films[user.target].label)
@@ -209,25 +214,20 @@ def show_list_of_user(
     )
     rows = pd.concat([table.assign(variant=variant) for variant, table in lists.items()])
     rows = rows.assign(film=[films[item].label for item in rows["item"]])
-    hidden = rows[rows["item"] == user.target]
+    hidden_film = rows[rows["item"] == user.target]
     figure = plot_by_rank(lists, view.titles, "probability", min_value)
-    if len(hidden):
+    if len(hidden_film):
         figure.add_scatter(
-            x=hidden["rank"],
-            y=hidden["probability"],
+            x=hidden_film["rank"],
+            y=hidden_film["probability"],
             mode="markers",
             name=_("Hidden film"),
             marker={"symbol": "circle-open", "size": 15, "color": GREY, "line": {"width": 2.5}},
             hoverinfo="skip",
             cliponaxis=False,
         )
-    show_chart(
-        figure,
-        alt,
-        rows.drop(columns="item"),
-        f"sure-of-list-{view.dataset}-{user.user_id}",
-        _("Probabilities in one list"),
-    )
+    numbers, name = rows.drop(columns="item"), f"sure-of-list-{view.dataset}-{user.user_id}"
+    show_chart(figure, alt, numbers, name, _("Probabilities in one list"))
     text = _(
         "Only one film comes next, so a sum above 100% is overconfident. Sums of the first 100 films: {sums}. "
         "A softmax distributes 100% over all films. With BCE and in gSASRec, each film has its own probability.",
@@ -237,7 +237,7 @@ def show_list_of_user(
 
 
 def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame], min_value: float) -> None:
-    """Show how often the hidden film has each rank. `shares` is recommender → table."""
+    """Show how often the hidden film has each rank. shares: Recommender → table of ranks."""
     st.markdown(f"**{_('Result')}**")
     text = _(
         "Ranks of the hidden film for all people in the test, as a share of people per rank. Neighbouring ranks are "
@@ -249,17 +249,15 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
         names=view.join_titles(list(shares)),
     )
     rows = pd.concat([table.assign(variant=variant) for variant, table in shares.items()])
-    show_chart(
-        plot_by_rank(shares, view.titles, "share", min_value),
-        alt,
-        rows,
-        f"stood-at-rank-{view.dataset}",
-        _("Calibration"),
-    )
+    figure = plot_by_rank(shares, view.titles, "share", min_value)
+    show_chart(figure, alt, rows, f"stood-at-rank-{view.dataset}", _("Calibration"))
 
 
 def plot_by_rank(by_variant: dict[str, pd.DataFrame], titles: dict[str, str], y: str, min_value: float) -> go.Figure:
-    """Plot column y against rank on logarithmic axes. The vertical axis goes from `min_value` or MIN_SHARE to 100%."""
+    """Plot column y against rank on logarithmic axes.
+
+    The vertical axis goes from the larger of `min_value` and MIN_SHARE to 100%.
+    """
     figure = plot_lines(by_variant, titles, "rank", y, _("Rank"))
     figure.update_layout(height=LIST_PLOT_HEIGHT_PX)
     figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")

@@ -1,6 +1,6 @@
 """Results of a data set and protocol, cached until a result file changes, and menus that several sections use.
 
-A *variant* is the name of a recommender in result files and tables.
+Here and in all sections, a *variant* is the name of a recommender, as in result files and tables.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class EvaluationView:
 
     dataset: str
     protocol: str
-    board: pd.DataFrame  # `tables.leaderboard` with translated titles, the highest NDCG@10 first
+    board: pd.DataFrame  # `tables.leaderboard`: a row per recommender, with translated titles, best NDCG@10 first
 
     @property
     def key(self) -> str:
@@ -54,7 +54,7 @@ class EvaluationView:
         return self.titles.get(variant, variant)
 
     def family(self, variant: str) -> str:
-        """Return the family of a variant of the board."""
+        """Return the family of a variant. Raises KeyError if the board does not have it."""
         return str(self.board.set_index("variant").loc[variant, "family"])
 
     def join_titles(self, variants: list[str]) -> str:
@@ -82,9 +82,9 @@ def _leaderboard(dataset: str, protocol: str, version: str) -> tuple[pd.DataFram
 
 @cached_for_view(max_entries=8)
 def documents(view: EvaluationView) -> dict[str, dict[str, Any]]:
-    """Return variant → result document."""
-    readable = results.documents(view.dataset, view.protocol, lambda error: None)  # `leaderboard` returns the errors
-    return {document["variant"]: document for document in readable}
+    """Return variant → result document. Unreadable results are skipped, because `leaderboard` returns their errors."""
+    readable_documents = results.documents(view.dataset, view.protocol, lambda error: None)
+    return {document["variant"]: document for document in readable_documents}
 
 
 def protocol_rules(view: EvaluationView) -> dict[str, Any]:
@@ -100,7 +100,7 @@ def protocol_rules(view: EvaluationView) -> dict[str, Any]:
     ties = datasets.SETS[view.dataset].ties if is_public else prepared.metadata(view.dataset).get("ties")
     order = {"order": protocols.TIE_RULES[ties]} if ties else {}
     current_rules = order | {protocols.REPEATS: protocols.REPEATS_RULE} | protocols.PROTOCOLS[view.protocol].rules
-    # These two replace the rules of the protocol on some own data sets.
+    # some own data sets have these two rules in place of the rules of the protocol
     if rules.get("filter") == protocols.OWN_FILTER_RULE:
         current_rules.pop("filter", None)
     if rules.get("users") in (OTHER_SCALE_RULE, FORMER_OTHER_SCALE_RULE):

@@ -13,7 +13,7 @@ from pages.ui.i18n import N_, _, count, ngettext, number
 from pages.ui.widgets import selectbox
 from recsys.evaluation import significance, tables
 
-# |margin| of `tables.rank_margins` → ratio between the ranks of the hidden film
+# absolute margin of `tables.rank_margins` → ratio between the two ranks of the hidden film
 RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
 TIED = N_("tied")
 CHART_HEIGHT_PX = 330
@@ -86,7 +86,7 @@ def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
 
 
 def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> None:
-    """Show for how many people each recommender ranks the hidden film higher. margins: `tables.rank_margins`."""
+    """Show for how many people each recommender ranks the hidden film higher. margins: From `tables.rank_margins`."""
     st.header(_("Which recommender ranks the hidden film higher?"))
     n_left, n_right, n_tied = tables.count_wins(margins)
     titles = {"left": view.title(left), "right": view.title(right)}
@@ -109,7 +109,7 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
 
 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:
-    """Plot users by margin: positive margins in the colour of `left`, negative margins in the colour of `right`."""
+    """Plot the number of users by margin. Positive margins have the colour of `left`, and negative of `right`."""
     figure = go.Figure()
     ticks = [RATIO_LABELS[abs(margin)] if margin else _(TIED) for margin in margins["margin"]]
     for rows, winner in (

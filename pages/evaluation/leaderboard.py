@@ -17,12 +17,12 @@ from pages.ui.widgets import segmented_control
 from recsys.evaluation import protocols, published_figures, report, results, significance
 from recsys.serving.predictor import Recommender
 
-# layouts
+# layouts of the leaderboard
 INTERVALS = "intervals"  # the HTML table
 ALL_METRICS = "all-figures"  # the sortable table
 PHONE_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # first columns of the sortable table, for phones
 HR_MEANING = N_("HR@k is the share of people whose hidden film is in the top k.")
-METRIC_MEANINGS = {
+METRIC_MEANINGS = {  # metric without "@k" → sentences
     "hr": (HR_MEANING,),
     "ndcg": (
         HR_MEANING,
@@ -86,11 +86,11 @@ def show(view: EvaluationView) -> None:
         show_intervals(view, board, published, metric)
     else:
         show_all_metrics(view, board, published)
-    show_missing(view)
+    show_unevaluated(view)
 
 
 def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame, metric: str) -> None:
-    """Show the HTML table. At first it is shown without significance tests, because the tests take seconds."""
+    """Show the HTML table: without significance tests until the tests are finished, because they take seconds."""
     provenances = {variant: local_provenance(document) for variant, document in data.documents(view).items()}
     published = published.dropna(subset=[metric]) if metric in published else published[:0]
     slot = st.empty()
@@ -114,7 +114,7 @@ def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.Data
 
 
 def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame) -> None:
-    """Show the sortable table, the provenance of the selected row, and the published figures, if any."""
+    """Show the sortable table, the provenance of the selected row, and the published figures."""
     rows = board.assign(date=board["date"].str[:10], family=board["family"].map(_))  # the CSV also has the time of day
     other_metrics = [name for name in results.METRICS if name not in PHONE_COLUMNS]
     table = rows[[*PHONE_COLUMNS, "family", *other_metrics, "seeds", "users", "date"]]
@@ -134,49 +134,42 @@ def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.Da
 
 
 def show_published_figures(view: EvaluationView, published: pd.DataFrame) -> None:
-    """Show `published_figures.published`. Figures of models that know the time of the hidden film are in a table below.
-
-    Args:
-        view: The data set and protocol.
-        published: The published figures.
-    """
+    """Show `published_figures.published`, with a separate table of models that know the time of the hidden film."""
     st.header(_("Published figures"))
     st.caption(_("From papers and public repositories, not measured here. The table shows how their rules differ."))
-    texts = published.assign(
+    translated = published.assign(
         title=published["title"].map(_),
         rules=[published_rules(record) for record in published.to_dict("records")],
         source=published["source"].map(_),
     )
-    for is_time_aware, figures in texts.groupby("knows_the_time"):
+    for is_time_aware, figures in translated.groupby("knows_the_time"):
         if is_time_aware:
             st.markdown(f"**{_(TIME_AWARE_TITLE)}**")
-        columns = [*PHONE_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]
+        table = figures[[*PHONE_COLUMNS, "hr@5", "ndcg@5", "code", "rules", "source"]]
         alt = _(TIME_AWARE_TITLE) if is_time_aware else _("Published figures")
-        show_table(figures[columns].dropna(axis="columns", how="all"), f"published-{is_time_aware}-{view.key}", alt)
+        show_table(table.dropna(axis="columns", how="all"), f"published-{is_time_aware}-{view.key}", alt)
     download_numbers(published, f"published-{view.key}", _("Published figures"))
 
 
 def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
-    """Show a sortable table. Its columns are narrow, so that the title and three metrics fit a phone."""
-    columns: dict[str, Any] = {name: _(title) for name, title in COLUMN_TITLES.items() if name in table}
-    for name in results.METRICS:
-        if name in table:
-            columns[name] = st.column_config.NumberColumn(metric_title(name), width=68)
+    """Show a sortable table. Return `st.dataframe`. Columns are narrow, so that title and three metrics fit a phone."""
+    columns: dict[str, Any] = {name: _(title) for name, title in COLUMN_TITLES.items()}
+    columns |= {name: st.column_config.NumberColumn(metric_title(name), width=68) for name in results.METRICS}
     columns["title"] = st.column_config.TextColumn(_("Recommender"), width=150, pinned=True)
     return st.dataframe(
         localize_table(table), hide_index=True, column_config=columns, placeholder="–", key=key, alt=alt, **options
     )
 
 
-def show_missing(view: EvaluationView) -> None:
+def show_unevaluated(view: EvaluationView) -> None:
     """Show the recommenders without a result, if any, and the commands that evaluate them."""
-    missing = report.recommenders_without(view.board["variant"])
-    if not missing:
+    unevaluated = report.recommenders_without(view.board["variant"])
+    if not unevaluated:
         return
     retraining_reason = protocols.get_current_or_former(view.protocol).retraining_reason
-    title = ngettext("{n} recommender without results", "{n} recommenders without results", len(missing))
+    title = ngettext("{n} recommender without results", "{n} recommenders without results", len(unevaluated))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
-        needing_training, mixtures, training_free = report.group_by_training(missing, view.dataset)
+        needing_training, mixtures, training_free = report.group_by_training(unevaluated, view.dataset)
         if needing_training:
             text = _("These must be trained first: {models}.", models=_join_titles(needing_training))
             st.markdown(f"{text} {_(retraining_reason)}".strip())
@@ -184,7 +177,7 @@ def show_missing(view: EvaluationView) -> None:
         if mixtures:
             text = N_("These are mixtures of other recommenders, which must be trained first: {models}.")
             st.markdown(_(text, models=_join_titles(mixtures)))
-            for mixture in mixtures:  # each has other members, which its commands train
+            for mixture in mixtures:  # separate commands, because each mixture has other members to train
                 _show_commands(view, [mixture])
         if training_free:
             st.markdown(_("These can be evaluated without training: {models}.", models=_join_titles(training_free)))

@@ -93,7 +93,7 @@ def _side_columns(metric: str) -> dict[str, str]:
 def _local_rows(
     board: pd.DataFrame, metric: str, tests: pd.DataFrame | None, provenances: Mapping[str, Provenance]
 ) -> list[Row]:
-    """Return the rows of recommenders that were evaluated here, the highest metric first."""
+    """Return the rows of recommenders that were evaluated here, best first. For the arguments see `table_html`."""
     # each row of `against_best` compares a recommender with the best one, which is in the column "other"
     test_by_variant = {} if tests is None else tests.set_index("variant").to_dict("index")
     best = None if tests is None or tests.empty else tests["other"].iloc[0]
@@ -125,7 +125,7 @@ def _published_rows(published: pd.DataFrame) -> list[Row]:
 
 
 def published_rules(record: Mapping[str, Any]) -> str:
-    """Return the rules of a published figure and, if its method differs from ours, how it differs."""
+    """Return the rules of a published figure and, if its method differs from our recommender, how it differs."""
     return "; ".join(_(text) for text in (record["rules"], record["note"]) if text)
 
 
@@ -135,7 +135,7 @@ def _rows_html(rows: Iterable[Row], metric: str) -> str:
 
 
 def _row_html(row: Row, metric: str) -> str:
-    """Return the HTML of a row. CSS draws the interval on a scale from 0 to --nr-longest, which the table sets."""
+    """Return the HTML of a row. CSS draws the interval on a scale from 0 to `--nr-longest` of the table."""
     colour, glyph, row_class = GREY, "", "nr-theirs"
     if row.family_look:
         colour, row_class = row.family_look.colour, "nr-ours"
@@ -166,7 +166,7 @@ def _row_html(row: Row, metric: str) -> str:
 
 
 def codes_html(published: pd.DataFrame) -> str:
-    """Return HTML that explains the codes of the published figures."""
+    """Return HTML that explains the codes of the published figures. A code stands for the rules of the evaluation."""
     rules = dict(zip(published["code"].str.rstrip("*"), published["rules"], strict=True))
     codes = sorted(rules, key=lambda code: (not code[0].isalpha(), code))  # letters first
     rows = [(code, rules[code]) for code in codes]
@@ -183,7 +183,7 @@ def popover_html(provenance: Provenance) -> str:
         f'<button type="button" class="nr-cross" popovertarget="{html_id}" popovertargetaction="hide" '
         f'aria-label="{_("Close")}">✕</button>'
     )
-    facts = "".join(f"<dt>{escape(label)}</dt><dd>{_linked(text)}</dd>" for label, text in provenance.facts)
+    facts = "".join(f"<dt>{escape(label)}</dt><dd>{_link_arxiv(text)}</dd>" for label, text in provenance.facts)
     lines = "".join(f"<code>{escape(line)}</code>" for line in provenance.commands)
     commands = f'<p>{_("Run this to reproduce the metrics:")}</p><div class="nr-commands">{lines}</div>'
     aria_label = escape(_("Where the metrics of {title} come from", title=provenance.title))
@@ -193,8 +193,8 @@ def popover_html(provenance: Provenance) -> str:
     )
 
 
-def _linked(text: str) -> str:
-    """Return a text as HTML, with a link for an arXiv number."""
+def _link_arxiv(text: str) -> str:
+    """Return a text as HTML, with a link if it is an arXiv number."""
     if not text.startswith(ARXIV):
         return escape(text)
     target = f"https://arxiv.org/abs/{escape(text.removeprefix(ARXIV))}"

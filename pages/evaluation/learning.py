@@ -16,7 +16,7 @@ N_DEFAULT_LINES = 3
 CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
 X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}  # column → option of the menu
 X_TITLES = {"epoch": N_("Epoch"), "seconds": N_("Seconds of training")}
-WITHOUT_TIME = {  # field of `tables.Costs` with recommenders → text
+WITHOUT_TIME = {  # field of `tables.Costs` with recommenders that are not in the chart → text
     "fitted_titles": N_("Without recorded preparation time: {models}."),
     "mixture_titles": N_("Mixtures of other recommenders: {models}."),
     "untimed_titles": N_("Without recorded training time: {models}."),
@@ -26,7 +26,7 @@ WITHOUT_TIME = {  # field of `tables.Costs` with recommenders → text
 
 def show(view: EvaluationView) -> None:
     """Show the training curves or, if there are none, how to get them, and the chart of training times."""
-    dataset_title = cache.dataset_title(view.dataset)
+    dataset_title = format.escape_markdown(cache.dataset_title(view.dataset))
     evaluated = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
     if logs := training_logs(view, view.protocol):
         show_curves(view, logs)
@@ -44,7 +44,10 @@ def show(view: EvaluationView) -> None:
 
 
 def training_logs(view: EvaluationView, protocol: str) -> dict[str, pd.DataFrame]:
-    """Return variant → training log with a protocol's splitting, for the default recommender and those of the board."""
+    """Return variant → training log with a protocol's splitting, for the default recommender and those of the board.
+
+    Recommenders without a log are left out.
+    """
     variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
     return tables.training_logs(view.dataset, variants, protocols.get_current_or_former(protocol).splitting)
 

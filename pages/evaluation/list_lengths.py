@@ -1,4 +1,4 @@
-"""A chart of a metric by the number of films that recommenders get of a user: the newest films, or favourites."""
+"""A chart of a metric by the number of films that recommenders get of each user: the newest films, or favourites."""
 
 import pandas as pd
 import streamlit as st
@@ -7,7 +7,7 @@ from pages.evaluation import data
 from pages.evaluation.charts import label_line_ends, plot_lines
 from pages.evaluation.data import EvaluationView, metric_title
 from pages.ui.charts import show_chart
-from pages.ui.i18n import _
+from pages.ui.i18n import N_, _
 from recsys.evaluation import protocols, tables
 
 MAX_DEFAULT_LINES = 5
@@ -15,26 +15,22 @@ MAX_DEFAULT_LINES = 5
 
 def show(view: EvaluationView, metric: str) -> None:
     """Plot the metric against the number of films given, if at least two numbers have results."""
-    gives_favourites = view.protocol in [protocol.name for protocol in protocols.FAVOURITES]
-    if gives_favourites:
+    if protocols.get_current_or_former(view.protocol).uses_favourites:
         length_labels = {protocol.name: str(protocol.n_given) for protocol in protocols.FAVOURITES}
+        text = N_("{metric} when recommenders get one to ten films that each person likes.")
     else:
         length_labels = {protocol.name: str(protocol.n_newest) for protocol in protocols.LATEST_FILMS}
         length_labels[protocols.FULL.name] = _("all")
+        text = N_("{metric} when recommenders get only the latest films of each person, or all of them.")
     all_leaderboards = {protocol: data.leaderboard(view.dataset, protocol)[0] for protocol in length_labels}
     leaderboards = {protocol: board for protocol, board in all_leaderboards.items() if not board.empty}
     table = tables.compare_protocols(leaderboards, metric)
     if len(leaderboards) < 2 or table.empty:
         return
-    st.header(_("Quality by the length of the list"))
-    if gives_favourites:
-        text = _("{metric} when recommenders get one to ten films that each person likes.", metric=metric_title(metric))
-    else:
-        text = _(
-            "{metric} when recommenders get only the latest films of each person, or all of them.",
-            metric=metric_title(metric),
-        )
-    st.caption(f"{text} {_('The lines of recommenders that need long lists are steeper.')}")
+    heading = _("Quality by the length of the list")
+    st.header(heading)
+    note = _("The lines of recommenders that need long lists are steeper.")
+    st.caption(f"{_(text, metric=metric_title(metric))} {note}")
     variants = [variant for variant in view.board["variant"] if variant in set(table["variant"])]
     default = tables.best_of_families(view.board, variants, MAX_DEFAULT_LINES)
     selected = data.select_recommenders(view, variants, default, "lengths")
@@ -56,10 +52,5 @@ def show(view: EvaluationView, metric: str) -> None:
     label_line_ends(figure)
     # All lines end at the last category. Plotly would read its name "10" as the position 10.
     figure.update_annotations(x=len(lines.columns) - 1)
-    show_chart(
-        figure,
-        alt,
-        table[["variant", "title", *leaderboards]],
-        f"lengths-{view.dataset}-{metric}",
-        _("Quality by the length of the list"),
-    )
+    numbers = table[["variant", "title", *leaderboards]]
+    show_chart(figure, alt, numbers, f"lengths-{view.dataset}-{metric}", heading)

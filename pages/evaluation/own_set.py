@@ -1,4 +1,4 @@
-"""The evaluation of recommenders on a visitor's own data set, in a background task."""
+"""The part of the page for a visitor's own data set: recommenders are evaluated on it in a background task."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ def show(view: EvaluationView) -> None:
 
 
 def compare_with_most_popular(view: EvaluationView) -> None:
-    """Show the hit rates of a recommender and of FALLBACK, if both have a result."""
+    """Show the hit rates of a recommender and of FALLBACK (the most popular films), if both have a result."""
     rows = view.board.set_index("variant")
     others = [variant for variant in rows.index if variant != FALLBACK]
     if FALLBACK not in rows.index or not others:
@@ -50,7 +50,10 @@ def compare_with_most_popular(view: EvaluationView) -> None:
 
 
 def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
-    """Show a button that evaluates more recommenders, or its progress. evaluated: Recommenders with a result."""
+    """Show a button that evaluates recommenders or, while they are evaluated, the progress.
+
+    evaluated: Recommenders with a result.
+    """
     task = tasks.find(_task_name(dataset))
     if task and not task.is_finished:
         tasks.show_progress(
@@ -79,7 +82,7 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
 
 
 def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
-    """Return the recommenders without a result that can be evaluated without a long fit."""
+    """Return the recommenders without a result that are ready or can be fitted within seconds."""
     names = [name for name in dict.fromkeys([*EVALUATED_FIRST, *cache.all_recommenders()]) if name not in evaluated]
     try:
         return [name for name in names if recommenders.state(name, dataset) in (State.READY, State.QUICK)]
@@ -90,7 +93,7 @@ def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
 def _start(dataset: str, protocol: str, names: list[str]) -> None:
     """Start a task that evaluates the recommenders in order.
 
-    A RecsysError of one does not stop the others. If all fail, the first error is shown.
+    If a recommender fails with a RecsysError, the task continues with the next. If all fail, it raises the first error.
     """
     try:
         data = cache.dataset(dataset)

@@ -1,7 +1,10 @@
 """The page Evaluation: menus of data sets and protocols, the rules of the protocol, and one section.
 
-Session state: results_of (the data set of this page) · results_for (the data set that was open on the other pages in
-the last run) · section.
+Session state:
+    results_of: Data set of this page.
+    protocol-<data set>: Protocol of this page.
+    last_open_dataset: Data set that was open on the other pages in the last run of this page.
+    section: Name of the section.
 """
 
 from collections.abc import Callable
@@ -34,7 +37,7 @@ from recsys.evaluation import protocols as recsys_protocols
 from recsys.evaluation.significance import FEW_USERS
 from recsys.evaluation.studies import studies as read_studies
 
-SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {
+SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {  # name in the URL → function; "studies" is in `show`
     "leaderboard": leaderboard.show,
     "protocols": protocols.show,
     "measures": trade_offs.show,
@@ -45,7 +48,8 @@ SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {
     "person": person.show,
     "ties": same_second.show,
 }
-NEED_ONE_TARGET = {"slices", "calibration", "pair", "person", "ties"}  # sections that need one hidden film per person
+# sections that need protocols with one hidden film per person
+ONE_TARGET_SECTIONS = {"slices", "calibration", "pair", "person", "ties"}
 RULE_TITLES = {  # rule of a protocol in a result document → title, in display order
     "split": N_("Split"),
     "cuts": N_("Cut-off rule"),
@@ -72,7 +76,10 @@ RULE_TITLES = {  # rule of a protocol in a result document → title, in display
 
 
 def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """Show the menus of data sets and protocols. Return the chosen pair. available: Pairs that have results."""
+    """Show the menus of data sets and protocols. Return the chosen pair (data set, protocol).
+
+    available: Pairs (data set, protocol) with results.
+    """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.evaluation_datasets())
         with_results = recsys_protocols.in_order(protocol for name, protocol in available if name == dataset)
@@ -83,10 +90,10 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
 
 
 def _select_dataset(names: list[str]) -> str:
-    """Show the menu of data sets. If one of `names` was just opened on another page, it is selected."""
+    """Show the menu of data sets, and return the choice. A data set newly opened on another page is selected."""
     state, current = st.session_state, visitor().current.dataset
-    is_newly_opened = state.get("results_for", current) != current
-    state.results_for = current
+    is_newly_opened = state.get("last_open_dataset", current) != current
+    state.last_open_dataset = current
     if is_newly_opened and current in names:
         state.results_of = current
     titles = {name: cache.dataset_title(name) for name in names}
@@ -129,12 +136,11 @@ def show(dataset: str, protocol: str) -> None:
 def available_sections(view: EvaluationView, has_studies: bool) -> dict[str, str]:
     """Return section → title, for the sections that this data set and protocol have."""
     unavailable = set() if has_studies else {"studies"}
-    if not same_second.statistics(view.dataset):
+    if not same_second.read_statistics(view.dataset):
         unavailable.add("ties")
-    if recsys_protocols.get_current_or_former(
-        view.protocol
-    ).uses_favourites:  # all other liked films of a person are hidden
-        unavailable |= NEED_ONE_TARGET
+    protocol = recsys_protocols.get_current_or_former(view.protocol)
+    if protocol.uses_favourites:  # all other liked films of a person are hidden
+        unavailable |= ONE_TARGET_SECTIONS
     return {name: _(title) for name, title in url.EVALUATION_SECTIONS.items() if name not in unavailable}
 
 
@@ -153,7 +159,7 @@ def show_protocol(view: EvaluationView) -> None:
 
 
 def rule_text(rule: str | int | dict[str, str]) -> str:
-    """Return a rule as Markdown. rule: A sentence, a number, or dates by part of the split."""
+    """Return a rule as Markdown. rule: A sentence, a number, or part of the split → date."""
     if isinstance(rule, dict):
         rule = ", ".join(f"{_(part)}: {date}" for part, date in rule.items())
     return format.escape_markdown(_(str(rule)))
@@ -171,7 +177,7 @@ def describe_users(n: int) -> str:
 
 
 def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
-    """Return sentences about removed films, untested users, the order of films and further training data."""
+    """Return sentences about removed films, untested users, order of films and further training data, as Markdown."""
     notes = []
     if (n := datasets.min_ratings(view.dataset)) > 1:
         text = ngettext(
@@ -192,7 +198,7 @@ def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
         _(
             "{models} also learned from {data}, except from people who are in both data sets.",
             models=format.join_escaped(sorted(models)),
-            data=title,
+            data=format.escape_markdown(title),
         )
         for title, models in models_by_dataset.items()
     ]

@@ -38,16 +38,18 @@ def show(view: EvaluationView) -> None:
         show_ranks(table, films[user.target].label, f"person-{view.key}")
     with right:
         positioned_films = [(position, films[item]) for position, item in enumerate(user.history.tolist(), start=1)]
-        st.header(
-            _("Last {n} films watched before the hidden film", n=MAX_FILMS)
-            if n_films > MAX_FILMS
-            else _("Watched before the hidden film")
-        )
+        heading = _("Watched before the hidden film")
+        if n_films > MAX_FILMS:
+            heading = _("Last {n} films watched before the hidden film", n=MAX_FILMS)
+        st.header(heading)
         st.html(film_cards.film_columns(positioned_films[::-1][:MAX_FILMS]))
 
 
 def select_user(n: int, key: str) -> int:
-    """Show an input for the number of a test user, from 1 to n, and a button for a random user. Return number - 1."""
+    """Show an input for the number of a test user, from 1 to n, and a button for a random user.
+
+    Return the row of the user in the test part, from 0.
+    """
 
     def select_random() -> None:
         st.session_state[key] = random.randint(1, n)
@@ -61,7 +63,7 @@ def select_user(n: int, key: str) -> int:
 
 
 def describe_user(user: HeldOutUser) -> str:
-    """Return the ID of a user and the length of the history."""
+    """Return a text with the ID of a user and the length of the history."""
     return ngettext(
         "In the ratings file, this person has the number {id}. There is {n} film in the history.",
         "In the ratings file, this person has the number {id}. There are {n} films in the history.",

@@ -15,9 +15,10 @@ from pages.ui.i18n import _, ngettext
 from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 
-RANK_HEIGHT_PX = 19  # one rank on the vertical axis
+RANK_HEIGHT_PX = 19  # height of each rank on the vertical axis
 PHONE_WIDTH_PX = 350  # of the chart on a phone
 LEFT_MARGIN_PX = 26
+TOP_PADDING_PX = 16  # above the titles of protocols
 LABEL_SHIFT_PX = 10  # between a mark and the title of its recommender
 
 
@@ -31,15 +32,17 @@ def show(view: EvaluationView) -> None:
     st.markdown(format.escape_markdown(text))
     available = protocols.in_order(protocol for dataset, protocol in results.available() if dataset == view.dataset)
     if len(available) < 2:
-        title = cache.dataset_title(view.dataset)
+        title = format.escape_markdown(cache.dataset_title(view.dataset))
         st.info(_("{data} has results for one protocol only.", data=title), icon=":material/info:")
         return
+    # not the protocols with shortened histories, because the chart would have too many columns
+    default = [name for name in available if protocols.get_current_or_former(name).has_whole_histories]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         selected = st.pills(
             _("Protocols to compare"),
             available,
             selection_mode="multi",
-            default=[name for name in available if protocols.get(name).has_whole_histories],  # else too many lines
+            default=default,
             format_func=protocol_title,
             key=f"protocols-{view.dataset}",
             wrap=True,
@@ -72,9 +75,12 @@ def show(view: EvaluationView) -> None:
 
 
 def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:
-    """Return the number of test users, and the share of recommender pairs in another order than in `base`, as a text.
+    """Return a text about a protocol: number of test users, and share of pairs of recommenders in the opposite order.
 
-    With few users, a warning replaces the share. table: `tables.compare_protocols`. base, protocol: Names of protocols.
+    Args:
+        table: Result of `tables.compare_protocols`.
+        base: Name of the protocol whose order is compared. It has no share.
+        protocol: Name of the described protocol. With few users, a warning replaces the share.
     """
     n = int(table[f"users {protocol}"].iloc[0])
     title = protocol_title(protocol)
@@ -125,19 +131,19 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             font={"size": 11},
         )
     right = LABEL_SHIFT_PX + round(LETTER_WIDTH_PX * max(map(len, table["title"])))
-    x_range = [-0.25, len(titles) - 0.9]
-    title_width = (PHONE_WIDTH_PX - LEFT_MARGIN_PX - right) / (x_range[1] - x_range[0])
+    x_range = [-0.25, len(titles) - 0.9]  # protocols are at 0, 1, …
+    max_title_width = (PHONE_WIDTH_PX - LEFT_MARGIN_PX - right) / (x_range[1] - x_range[0])
     longest_word = max(len(word) for title in titles for word in title.split())
-    is_horizontal = LETTER_WIDTH_PX * longest_word <= title_width  # otherwise titles would overlap on a phone
-    ticks = [title.replace(" ", "<br>") for title in titles] if is_horizontal else titles
+    is_horizontal = LETTER_WIDTH_PX * longest_word <= max_title_width  # wider titles would overlap on a phone
+    ticks, title_height = titles, LETTER_WIDTH_PX * max(map(len, titles))
     if is_horizontal:
-        axis_height = 16 + LETTER_HEIGHT_PX * max(title.count(" ") + 1 for title in titles)
-    else:
-        axis_height = 16 + LETTER_WIDTH_PX * max(map(len, titles))
-    height = round(axis_height) + RANK_HEIGHT_PX * (len(table) + 1)
-    set_layout(figure, height, left=LEFT_MARGIN_PX, right=right).update_layout(showlegend=False, margin_t=axis_height)
-    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, side="top", automargin=False)
-    figure.update_xaxes(tickangle=0 if is_horizontal else -90, tickfont_size=11)
-    figure.update_xaxes(showgrid=False, zeroline=False, range=x_range)
+        ticks = [title.replace(" ", "<br>") for title in titles]
+        title_height = LETTER_HEIGHT_PX * max(title.count(" ") + 1 for title in titles)
+    top = TOP_PADDING_PX + round(title_height)
+    height = top + RANK_HEIGHT_PX * (len(table) + 1)
+    set_layout(figure, height, left=LEFT_MARGIN_PX, right=right).update_layout(showlegend=False, margin_t=top)
+    tick_angle = 0 if is_horizontal else -90
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=tick_angle, tickfont_size=11)
+    figure.update_xaxes(side="top", automargin=False, showgrid=False, zeroline=False, range=x_range)
     tick_ranks = [1, *range(5, len(table) + 1, 5)]
-    return figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=tick_ranks)
+    return figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=tick_ranks)  # rank 1 on top

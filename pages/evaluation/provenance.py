@@ -22,7 +22,7 @@ class Provenance:
 
 
 def local_provenance(document: dict[str, Any]) -> Provenance:
-    """Return where the metrics of a result document come from."""
+    """Return where the metrics of a result document come from, with texts in the visitor's language."""
     run, seeds = document["run"], [str(seed["seed"]) for seed in document["seeds"]]
     device = ", ".join(filter(None, [run.get("device", ""), _("threads: {n}", n=run.get("threads", _("all")))]))
     extra_data, extra_features = "", ""

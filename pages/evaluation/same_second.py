@@ -32,14 +32,14 @@ ROW_HEIGHT_PX = 24
 TIED_COLOUR = LOOKS["Transformers"].colour
 
 
-def statistics(dataset: str) -> dict[str, Any] | None:
+def read_statistics(dataset: str) -> dict[str, Any] | None:
     """Return the document of `file_order` about a data set, None if there is no readable one."""
     return file_order.read(dataset, lambda error: None)
 
 
 def show(view: EvaluationView) -> None:
     """Show the order in the file, a score that only uses this order, and metrics with a random order."""
-    document = statistics(view.dataset)
+    document = read_statistics(view.dataset)
     assert document is not None, "the page offers the section only with statistics"
     st.header(_("Films rated in the same second"))
     show_file_order(document, view.dataset)
@@ -63,8 +63,8 @@ def show(view: EvaluationView) -> None:
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
     """Show how many films share their second, and a chart of their order in the file."""
     dataset_title = cache.dataset_title(dataset)
-    # Share of the pairs (film, next film) that go backwards in the file order. "same second": pairs rated in the same
-    # second. "alone": pairs in which each film is the only film of its second.
+    # share of the pairs (film, next film) whose next film is earlier in the file order, by kind of pair: "same second"
+    # (rated in the same second) or "alone" (each film is the only film of its second)
     backward_shares = document["lower"]
     shares_text = _(
         "MovieLens users rate a page of films at once. In {data}, {share:.0%} of all ratings, and "
@@ -97,7 +97,8 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
     """Show how much a score by file order improves two recommenders, in file order and in random order.
 
-    rows: The metrics of a recommender under a protocol. "full" has the file order, and "untied" a random order.
+    rows: The NDCG@10 of a recommender under a protocol each. The protocol "full" has the file order, and "untied" a
+    random order.
     """
     text = _(
         "Two simple recommenders get an additional score that depends only on the distance in the file order. Its "

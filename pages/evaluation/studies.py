@@ -16,7 +16,7 @@ from pages.ui.widgets import selectbox
 from recsys.evaluation.studies import Chart, Study
 
 STUDY_HEIGHT_PX = 430  # MARGIN_PX included
-MAX_LABEL_LENGTH = 24  # characters in a line of a row label: half of the width of a phone
+MAX_LABEL_LENGTH = 24  # characters in a line of a row label, which then takes half of the width of a phone
 ROW_HEIGHT_PX = 26  # height of a row with one line and one mark
 MIN_ROWS_CHART_HEIGHT_PX = 200  # ROWS_MARGIN_PX included
 EXTRA_LINE_PX = 15  # additional height for each further line of the label
@@ -61,11 +61,11 @@ def translate_cell(value: Any) -> Any:
 
 
 def plot_study(study: Study, chart: Chart) -> go.Figure:
-    """Plot the chart of a study, with a trace for each group of rows with the same value of `chart.by`."""
+    """Plot the chart of a study, with a trace for each group: the rows with the same value in the column `chart.by`."""
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
-        # a group that is not a family gets the look with its index
+        # a group that is not a family gets the look with the index of the group
         look = LOOKS.get(str(name), list(LOOKS.values())[position % len(LOOKS)])
         add_group(figure, chart, rows, str(name), look, position)
     if chart.label is not None:
@@ -83,7 +83,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
     }
     if chart.kind == "rows":
         figure.update_xaxes(**value_axis)
-        return format_rows(figure, study, chart, len(groups))
+        return format_rows(figure, chart, table, len(groups))
     figure.update_yaxes(**value_axis)
     figure.update_xaxes(title=_(study.titles[chart.x]), hoverformat=x_format)
     if "x" in chart.log and chart.kind == "line":  # a tick at each tested value
@@ -95,7 +95,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
 
 
 def add_group(figure: go.Figure, chart: Chart, rows: pd.DataFrame, name: str, look: Look, position: int) -> None:
-    """Add the trace of a group to a figure. position: Index of the group."""
+    """Add the trace of a group of rows to a figure. name: Name of the group, or "". position: Index of the group."""
     error = None
     if chart.low and chart.high:
         error = error_bars(rows[chart.y], rows[chart.low], rows[chart.high], width=3)
@@ -114,17 +114,23 @@ def add_group(figure: go.Figure, chart: Chart, rows: pd.DataFrame, name: str, lo
         figure.add_scatter(**trace, mode="markers", marker=marker, hovertext=names)
 
 
-def format_rows(figure: go.Figure, study: Study, chart: Chart, n_groups: int) -> go.Figure:
-    """Set the height and the order of the rows. If there are negative values, add a line at zero."""
-    plotted = study.table[study.table[chart.y].notna()]
-    labels = [wrapped_label(value) for value in plotted[chart.x].unique()]
+def format_rows(figure: go.Figure, chart: Chart, table: pd.DataFrame, n_groups: int) -> go.Figure:
+    """Set the height and the order of the rows. If there are negative values, add a line at zero.
+
+    Args:
+        figure: A figure with a row for each value of `chart.x`.
+        chart: A chart of the kind "rows".
+        table: The plotted rows of the study's table.
+        n_groups: Number of groups, each with a mark in a row.
+    """
+    labels = [wrapped_label(value) for value in table[chart.x].unique()]
     rows_height_px = sum(
         ROW_HEIGHT_PX + EXTRA_MARK_PX * (n_groups - 1) + EXTRA_LINE_PX * label.count("<br>") for label in labels
     )
     figure.update_layout(
         height=max(MIN_ROWS_CHART_HEIGHT_PX, ROWS_MARGIN_PX + rows_height_px), scattermode="group", scattergap=0.45
     )
-    if study.table[chart.y].min() < 0:
+    if table[chart.y].min() < 0:
         figure.add_vline(0, line={"color": GREY, "width": 1})
     return figure.update_yaxes(**rows_axis(labels), title=None)
 

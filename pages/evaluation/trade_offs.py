@@ -37,9 +37,8 @@ def show(view: EvaluationView) -> None:
         x=metric_title(x),
         y=metric_title(y),
     )
-    show_chart(
-        plot_scatter(table, x, y, metric_title(x), metric_title(y)), alt, table, f"measures-{view.key}", _("Trade-offs")
-    )
+    figure = plot_scatter(table, x, y, metric_title(x), metric_title(y))
+    show_chart(figure, alt, table, f"measures-{view.key}", _("Trade-offs"))
     show_rating_errors(view)
 
 
@@ -57,15 +56,13 @@ def show_rating_errors(view: EvaluationView) -> None:
     )
     st.caption(text)
     titles = view.titles | {name: _(title) for name, title in BASELINE_TITLES.items()}
-    rows = table[["name", "rmse", "mae"]].replace({"name": titles})
+    rows = table[["name"]].replace({"name": titles})
     columns: dict[str, Any] = {"name": _("Predicted by")}
     for metric in ("rmse", "mae"):
         intervals = zip(table[f"low {metric}"], table[f"high {metric}"], strict=True)
+        rows[metric] = table[metric]
         rows[f"{metric} interval"] = [f"{format.metric(low)}–{format.metric(high)}" for low, high in intervals]
         columns[metric] = st.column_config.NumberColumn(metric_title(metric), width=70)
         columns[f"{metric} interval"] = _("95% interval")
-    order = ["name", "rmse", "rmse interval", "mae", "mae interval"]
-    st.dataframe(
-        localize_table(rows), hide_index=True, column_config=columns, column_order=order, alt=heading, width="content"
-    )
+    st.dataframe(localize_table(rows), hide_index=True, column_config=columns, alt=heading, width="content")
     download_numbers(table, f"stars-{view.key}", heading)

@@ -67,7 +67,7 @@ def group_traces(table: pd.DataFrame, colour_by: str) -> list[go.Scattergl]:
     colour_by: "genre" or "decade". Plotly draws the first trace below the others.
     """
     if colour_by == "genre":
-        genre = embedding_map.common_genres(table)
+        genre = embedding_map.colour_genres(table)
         names = [name for name in genre.value_counts().index if name != OTHER_GENRE]
         groups = [(genre == OTHER_GENRE, _("Other genres"), GREY)]  # (bool for each row of the table, name, colour)
         groups += [

@@ -147,11 +147,11 @@ def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, maske
 
 def answer_text(film: str, blank: Blank) -> str:
     """Return a sentence with the rank of the masked film. film: Title of the masked film in Markdown."""
-    if blank.answer is None:
+    if blank.answer_rank is None:
         return _(
             "You watched {film} here. It is also elsewhere in your list, so it is excluded and has no rank.", film=film
         )
-    rank, probability = blank.answer.rank, blank.answer.probability
+    rank, probability = blank.answer_rank.rank, blank.answer_rank.probability
     if probability is None:
         return _("You watched {film} here: rank {rank:,}.", film=film, rank=rank)
     share = percent(probability)

@@ -1,1 +1,1 @@
-"""The server below the pages: ASGI middleware, the route /ready, logs and metrics."""
+"""The web server of the app: ASGI middleware, the route /ready, logs and metrics."""

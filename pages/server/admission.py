@@ -7,7 +7,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from recsys import monitoring
 
-STREAM = "/_stcore/stream"  # WebSocket of an open page
+STREAM_PATH = "/_stcore/stream"  # WebSocket of an open page
 MAX_OPEN_PAGES = 150  # each uses about 5 MB and four of the 1,024 files that a process may open
 LIMIT_VARIABLE = "NEXTREEL_VISITORS"  # environment variable with a limit that replaces MAX_OPEN_PAGES
 RETRY_SECONDS = 15
@@ -21,7 +21,7 @@ BUSY_PAGE_HTML = f"""<!doctype html><html lang="en"><meta charset="utf-8">
 
 
 class Admission:
-    """ASGI middleware that answers 503 for further pages while `max_pages` pages are open."""
+    """ASGI middleware that refuses further pages, with status 503, while `max_pages` pages are open."""
 
     def __init__(self, app: ASGIApp, max_pages: int | None = None) -> None:
         self.app = app
@@ -33,8 +33,8 @@ class Admission:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] == "websocket" and scope["path"].endswith(STREAM):
-            await self._visit(scope, receive, send)
+        if scope["type"] == "websocket" and scope["path"].endswith(STREAM_PATH):
+            await self._open_page(scope, receive, send)
         elif self.n_open_pages >= self.max_pages and _is_page(scope):
             monitoring.count("pages_refused")
             headers = {"Retry-After": str(RETRY_SECONDS), "Cache-Control": "no-store"}
@@ -42,8 +42,8 @@ class Admission:
         else:
             await self.app(scope, receive, send)
 
-    async def _visit(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Count a page while it is open, or close its connection if there are too many."""
+    async def _open_page(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Count a page while its WebSocket is open, or close the WebSocket if too many pages are open."""
         if self.n_open_pages >= self.max_pages:
             monitoring.count("pages_refused")
             await receive()  # ASGI: "websocket.connect" is read before the connection is closed
@@ -57,7 +57,7 @@ class Admission:
 
 
 def _is_page(scope: Scope) -> bool:
-    """Return whether a request is for a page and not, for example, for a file or for the health of the server."""
+    """Return whether a request is for a page, not for a file or the state of the server."""
     if scope["type"] != "http" or scope["method"] != "GET":
         return False
     return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])

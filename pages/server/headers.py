@@ -8,7 +8,7 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 # Streamlit's page needs 'unsafe-inline'. Plotly and components need 'unsafe-eval' and blob: URLs.
-POLICY = {
+CONTENT_SECURITY_POLICY = {  # directive → sources
     "default-src": "'self'",
     "script-src": "'self' 'unsafe-inline' 'unsafe-eval' blob:",
     "style-src": "'self' 'unsafe-inline' blob:",
@@ -22,7 +22,7 @@ POLICY = {
     "frame-ancestors": "'none'",
 }
 HEADERS = {
-    "Content-Security-Policy": "; ".join(f"{directive} {sources}" for directive, sources in POLICY.items()),
+    "Content-Security-Policy": "; ".join(map(" ".join, CONTENT_SECURITY_POLICY.items())),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     "Referrer-Policy": "same-origin",
@@ -30,7 +30,7 @@ HEADERS = {
 }
 
 
-class Headers:
+class SecurityHeaders:
     """ASGI middleware that adds HEADERS to every response, and makes redirects relative."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -44,22 +44,23 @@ class Headers:
                 headers = MutableHeaders(scope=message)
                 headers.update(HEADERS)
                 if "location" in headers:
-                    headers["location"] = _relative(headers["location"])
+                    headers["location"] = _relative_url(headers["location"])
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
 
 
-def _relative(address: str) -> str:
-    """Return an address without scheme and host. Starlette copies the host from the request, which is not trusted."""
-    return re.sub(r"^https?://[^/?#]*/*", "/", address)  # several slashes become one: "//name" is a host
+def _relative_url(url: str) -> str:
+    """Return a URL without scheme and host. Starlette copies the host from the request, which is not trusted."""
+    return re.sub(r"^https?://[^/?#]*/*", "/", url)  # several slashes become one, because "//name" is a host
 
 
-class Hosts(TrustedHostMiddleware):
-    """Applies Streamlit's option `server.allowedHosts` to every request. An empty list allows every host.
+class AllowedHosts(TrustedHostMiddleware):
+    """ASGI middleware that only accepts Host headers in Streamlit's option `server.allowedHosts`.
 
-    Without this check, a web site can let its own name resolve to the address of this server (DNS rebinding). A browser
-    then allows the site to read the app. Streamlit itself applies the option only to WebSockets.
+    An empty list allows every host. Without this check, a web site can let its own name resolve to the address of this
+    server (DNS rebinding). A browser then allows the site to read the app. Streamlit itself applies the option only to
+    WebSockets.
     """
 
     def __init__(self, app: ASGIApp) -> None:

@@ -10,13 +10,16 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from recsys import monitoring
 
-ACCEPTED = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
-UNREADABLE = "unreadable"
+ACCEPTED_TYPES = ("rerun_script", "stop_script", "app_heartbeat", "file_urls_request", "backend_operation_request")
+UNREADABLE = "unreadable"  # type of a message that cannot be parsed
 PROTOCOL_ERROR = 1002  # close code of RFC 6455
 
 
-class Messages:
-    """ASGI middleware that only passes ACCEPTED messages on, and closes a connection after an unreadable message."""
+class MessageFilter:
+    """ASGI middleware that drops messages unless their type is in ACCEPTED_TYPES.
+
+    It closes the connection after an unreadable message.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -29,18 +32,18 @@ class Messages:
                 message = await receive()
                 if message["type"] != "websocket.receive":
                     return message
-                kind = _kind(message)
-                if kind in ACCEPTED:
+                message_type = _message_type(message)
+                if message_type in ACCEPTED_TYPES:
                     return message
-                monitoring.count("messages_refused", kind)
-                if kind == UNREADABLE:
+                monitoring.count("messages_refused", message_type)
+                if message_type == UNREADABLE:
                     await send({"type": "websocket.close", "code": PROTOCOL_ERROR})
                     return {"type": "websocket.disconnect", "code": PROTOCOL_ERROR}
 
         await self.app(scope, receive_accepted if scope["type"] == "websocket" else receive, send)
 
 
-def _kind(message: Message) -> str:
+def _message_type(message: Message) -> str:
     """Return the type of a message: a field name of BackMsg, "unknown" or UNREADABLE."""
     try:
         return BackMsg.FromString(message.get("bytes") or b"").WhichOneof("type") or "unknown"

@@ -1,8 +1,8 @@
 """Limits on the files that visitors upload.
 
 Streamlit accepts a file from any open session, even if its page has no uploader, and keeps the file in memory until the
-session ends. Here, only sessions of pages with an uploader can upload: these pages call `allow_uploads`. The sizes of
-stored files are read from Streamlit. Files that Streamlit has deleted therefore do not count for the limits.
+session ends. With this module, a session can only upload if its page has called `allow_uploads`. The sizes of stored
+files are read from Streamlit. Files that Streamlit has deleted therefore do not count for the limits.
 """
 
 import threading
@@ -15,7 +15,7 @@ from streamlit import runtime
 
 from recsys import monitoring
 
-PATH = "/_stcore/upload_file/"  # followed by the session id and the file id
+UPLOAD_PATH = "/_stcore/upload_file/"  # followed by the session id and the file id
 MAX_SESSION_FILES = 40
 MAX_SESSION_BYTES = 200 << 20
 MAX_TOTAL_BYTES = 512 << 20  # of all sessions together
@@ -30,13 +30,13 @@ FileKey = tuple[str, str]  # session id, file id
 class Permission:
     """The permission of a session to upload files."""
 
-    until: float  # seconds of time.monotonic()
+    expires: float  # seconds of time.monotonic()
     max_file_bytes: int
 
 
 _permissions: dict[str, Permission] = {}  # session id → permission, the oldest first
 _lock = threading.Lock()  # pages call `allow_uploads` in threads
-_arriving: dict[FileKey, int] = {}  # sizes in bytes of the files that are being received
+_incoming_sizes: dict[FileKey, int] = {}  # sizes in bytes of the files that are being received
 
 
 def allow_uploads(session: str, max_file_bytes: int) -> None:
@@ -48,18 +48,18 @@ def allow_uploads(session: str, max_file_bytes: int) -> None:
             del _permissions[next(iter(_permissions))]
 
 
-class Uploads:
-    """ASGI middleware that refuses unexpected files (status 403) and files beyond the limits (413)."""
+class UploadLimits:
+    """ASGI middleware that refuses uploads without permission or beyond the limits, see `_refusal`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request."""
-        if scope["type"] != "http" or scope["method"] != "PUT" or PATH not in scope["path"]:
+        if scope["type"] != "http" or scope["method"] != "PUT" or UPLOAD_PATH not in scope["path"]:
             await self.app(scope, receive, send)
             return
-        _prefix, _path, ids = scope["path"].partition(PATH)
+        _prefix, _path, ids = scope["path"].partition(UPLOAD_PATH)
         session, _slash, file_id = ids.partition("/")
         length = dict(scope["headers"]).get(b"content-length", b"")
         file, size = (session, file_id), (int(length) if length.isdigit() else None)
@@ -67,26 +67,29 @@ class Uploads:
             monitoring.count("uploads_refused", str(refusal.status_code))
             await refusal(scope, receive, send)
             return
-        _arriving[file] = size or 0  # never None: `_refusal` refuses a file without a size
+        _incoming_sizes[file] = size or 0  # never None: `_refusal` refuses a file without a size
         try:
             await self.app(scope, receive, send)
         finally:
-            del _arriving[file]
+            del _incoming_sizes[file]
 
 
 def _refusal(file: FileKey, size: int | None) -> PlainTextResponse | None:
-    """Return the response that refuses a file, or None if the file is accepted. size: In bytes, None if not given."""
+    """Return the response that refuses a file, or None if the file is accepted.
+
+    size: Bytes of the request, None without a valid Content-Length.
+    """
     session, _file_id = file
     permission = _permissions.get(session)
-    if permission is None or permission.until < time.monotonic():
+    if permission is None or permission.expires < time.monotonic():
         return PlainTextResponse("no page asks for a file", 403)
     if size is None:
         return PlainTextResponse("the size of the file is not given", 411)
     if size > permission.max_file_bytes + FRAMING_BYTES:
         return PlainTextResponse("the file is too large", 413)
-    if file in _arriving:
+    if file in _incoming_sizes:
         return PlainTextResponse("the file is being uploaded already", 409)
-    sizes = _stored_sizes() | _arriving | {file: size}  # a file that is sent again replaces the old one
+    sizes = _stored_sizes() | _incoming_sizes | {file: size}  # a file that is sent again replaces the old file
     session_sizes = [n_bytes for (owner, _id), n_bytes in sizes.items() if owner == session]
     if len(session_sizes) > MAX_SESSION_FILES or sum(session_sizes) > MAX_SESSION_BYTES:
         return PlainTextResponse("too many or too large files for one visit", 413)
@@ -96,7 +99,7 @@ def _refusal(file: FileKey, size: int | None) -> PlainTextResponse | None:
 
 
 def _stored_sizes() -> dict[FileKey, int]:
-    """Return file → size in bytes for the files that Streamlit stores."""
+    """Return file → size in bytes, for the files that Streamlit stores."""
     if not runtime.exists():
         return {}
     sessions = runtime.get_instance().uploaded_file_mgr.file_storage  # type: ignore[attr-defined]

@@ -1,1 +1,1 @@
-"""The page Train: the form of a new training, and the list of trainings with their curves."""
+"""The parts of the page Train: the form for a new training, and the list of trainings with their curves."""

@@ -11,12 +11,12 @@ from recsys.jobs.queue import Progress
 
 COLOURS = {"loss": "#cf6a2a", "ndcg@10": "#1f9a94"}  # contrast of at least 3:1 on the light and the dark page
 PLOT_HEIGHT_PX = 210
-MAX_EPOCH_TICKS = 10  # for fewer epochs, Plotly would choose ticks at half epochs, and print "1 1 2 2 3"
-MAX_MARKERS = 39  # a longer curve has no markers
+MAX_EPOCH_TICKS = 10  # up to this number, each epoch has a tick, because Plotly would also put ticks at half epochs
+MAX_MARKERS = 39  # a curve with more points has no markers
 
 
 def show(progress: Progress, model_title: str, key: str) -> None:
-    """Plot the loss and the validation metric of a training. key: Part of the names of the charts."""
+    """Show charts of the loss and the validation metric of a training. key: Part of the file names of the charts."""
     axis_titles = {"loss": _("Loss"), "ndcg@10": _("Validation NDCG@10")}
     table = pd.DataFrame(progress.events, columns=["epoch", *axis_titles])
     with st.grid(2, min_column_width=240):
@@ -38,7 +38,7 @@ def show(progress: Progress, model_title: str, key: str) -> None:
 
 
 def plot_curve(table: pd.DataFrame, column: str, max_epochs: int) -> go.Figure:
-    """Plot a column against the epoch. The axis of epochs ends at `max_epochs`."""
+    """Plot a column of `COLOURS` against the column "epoch". The horizontal axis ends at `max_epochs`."""
     figure = go.Figure()
     figure.add_scatter(
         x=table["epoch"],

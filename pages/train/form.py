@@ -3,6 +3,7 @@
 Session state:
     recommenders.TRAIN_MENU_KEY: Name of the recommender.
     train-<data set>-<recommender>-<setting>: Value of a setting.
+    train_device: "cuda" or "cpu".
 """
 
 from functools import partial
@@ -39,7 +40,7 @@ DEVICES = {"cuda": "GPU", "cpu": "CPU"}
 
 
 def show(dataset: Dataset) -> None:
-    """Show the form, the notes about this training and the start button."""
+    """Show the menu, the settings, the notes about this training and the start button."""
     st.header(_("New training run"))
     recommender = select_recommender(dataset.name)
     changes = ask_for_settings(recommender, dataset.name)
@@ -67,14 +68,9 @@ def select_recommender(dataset_name: str) -> Recommender:
 def ask_for_settings(recommender: Recommender, dataset_name: str) -> dict[str, Any]:
     """Show the inputs of the settings. Return the settings that the user changed."""
     dataset_title = format.escape_markdown(cache.dataset_title(dataset_name))
-    st.caption(
-        _("These settings were tuned for {data}. You can change them.", data=dataset_title)
-        if recommender.has_tuned_preset(dataset_name)
-        else _(
-            "There are no tuned settings for {data}. These are a starting point. You can change them.",
-            data=dataset_title,
-        )
-    )
+    tuned = N_("These settings were tuned for {data}. You can change them.")
+    untuned = N_("There are no tuned settings for {data}. These are a starting point. You can change them.")
+    st.caption(_(tuned if recommender.has_tuned_preset(dataset_name) else untuned, data=dataset_title))
     main_presets = options.settings(recommender.name, dataset_name, options.MAIN_SETTINGS)
     more_presets = options.settings(recommender.name, dataset_name, options.MORE_SETTINGS)
     ask = partial(ask_for_number, recommender.name, dataset_name)
@@ -87,7 +83,7 @@ def ask_for_settings(recommender: Recommender, dataset_name: str) -> dict[str, A
 
 
 def ask_for_number(recommender_name: str, dataset_name: str, name: str, preset: int | float) -> int | float:
-    """Show the input of a setting. Return its value. preset: Value at the start."""
+    """Show the input of a setting. Return its value. preset: Default value, an int if the setting is an integer."""
     title, help_text = SETTINGS[name]
     is_integer = isinstance(preset, int)
     return st.number_input(
@@ -102,7 +98,7 @@ def ask_for_number(recommender_name: str, dataset_name: str, name: str, preset: 
 
 
 def select_device() -> str:
-    """Show the menu of devices, or a note if there is no GPU. Return "cuda" or "cpu"."""
+    """Show the menu of devices or, without a GPU, a note. Return "cuda" or "cpu"."""
     devices = options.devices()
     if len(devices) == 1:
         cpu = format.escape_markdown(localize(devices["cpu"]))
@@ -113,9 +109,9 @@ def select_device() -> str:
 
 
 def show_notes(recommender: Recommender, dataset_name: str) -> None:
-    """Show the duration of the last training, and warnings about a checkpoint or training that would be replaced."""
+    """Show the duration of the last training, and warnings if this training replaces a checkpoint or a stopped run."""
     if previous := options.previous_training(recommender.name, dataset_name):
-        note = ngettext(
+        text = ngettext(
             "Training the current model took {time} for {n} epoch on a {device}. With other settings, the time will be "
             "different.",
             "Training the current model took {time} for {n} epochs on a {device}. With other settings, the time will "
@@ -124,11 +120,9 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
             time=format.format_duration(previous.seconds),
             device=DEVICES.get(previous.device, previous.device),
         )
-        st.caption(note)
     else:
-        st.caption(
-            _("Training time is not known yet (minutes to hours). You will see an estimate after the first epoch.")
-        )
+        text = _("Training time is not known yet (minutes to hours). You will see an estimate after the first epoch.")
+    st.caption(text)
     if predictors.is_ready(recommender.name, dataset_name):
         text = _(
             "{model} is already trained for {data}. The new training run will replace it on every page.",
@@ -136,14 +130,14 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
             data=format.escape_markdown(cache.dataset_title(dataset_name)),
         )
         st.warning(text, icon=":material/swap_horiz:")
-    unfinished = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
-    if any((job.variant, job.dataset) == (recommender.name, dataset_name) for job in unfinished):
+    stopped = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
+    if any((job.variant, job.dataset) == (recommender.name, dataset_name) for job in stopped):
         text = _("You can resume a stopped training run of this recommender. A new run will delete its progress.")
         st.warning(text, icon=":material/restart_alt:")
 
 
 def show_start_button(recommender: Recommender, dataset_name: str, changes: dict[str, Any], device: str) -> None:
-    """Show the button that adds a training to the queue. It is disabled if the settings are invalid."""
+    """Show the button that adds a training to the queue. If the settings are invalid, show why and disable it."""
     is_valid = False
     with errors.show_errors():
         queue.check_changes(recommender.name, dataset_name, changes)

@@ -1,4 +1,7 @@
-"""The list on the right of Train: running, waiting and finished trainings."""
+"""The list on the right of Train: running, waiting and finished trainings.
+
+A training is a job of the queue in `recsys.jobs`. Visitors read "training run".
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -26,7 +29,7 @@ BADGES: dict[State, tuple[str, str, Literal["gray", "blue", "orange", "red", "gr
     State.DONE: (N_("Done"), "check", "green"),
     State.DAMAGED: (N_("Damaged"), "broken_image", "red"),
 }
-STATUS_TEXTS = {
+STATUS_TEXTS = {  # for further states see `status_text`
     State.WAITING: N_("Starts when earlier training runs are finished."),
     State.STOPPING: N_("Saving the progress."),
     State.STOPPED: N_("Stopped after epoch {n}. Resume to continue from there."),
@@ -54,12 +57,12 @@ def show() -> None:
     for job in finished[:MAX_FINISHED]:
         show_job(job)
     if n_hidden := len(finished[MAX_FINISHED:]):
-        note = ngettext(
+        text = ngettext(
             "{n} older training run is hidden. Remove a run above to see it.",
             "{n} older training runs are hidden. Remove runs above to see them.",
             n_hidden,
         )
-        st.caption(note)
+        st.caption(text)
 
 
 @st.fragment(run_every=REFRESH_SECONDS)
@@ -75,7 +78,7 @@ def show_active(previous_states: list[tuple[str, State]]) -> None:
 
 def show_job(job: Job) -> None:
     """Show a training: title, state, settings, progress, curves and buttons."""
-    progress, model_title = queue.progress(job), title(job)
+    progress, model_title = queue.progress(job), recommender_title(job)
     label, icon, colour = BADGES[job.state]
     with st.container(border=True, gap="small", key=f"run-{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -85,7 +88,7 @@ def show_job(job: Job) -> None:
                 st.markdown(text, width="content")
             st.badge(_(label), icon=f":material/{icon}:", color=colour)
         if job.variant:
-            st.caption(" ".join(describe_settings(job)))
+            st.caption(describe_settings(job))
         if job.state is State.RUNNING:
             show_progress(progress)
         if status := status_text(job, progress):
@@ -93,21 +96,21 @@ def show_job(job: Job) -> None:
         if progress.events and job.state in (State.RUNNING, State.STOPPING):
             curves.show(progress, model_title, job.id)
         elif progress.events:
-            label, key = _("Training curves"), f"curves-{job.id}"
-            with st.expander(label, icon=":material/show_chart:", key=key, on_change="rerun") as panel:
-                if panel.open:
+            expander_title, key = _("Training curves"), f"curves-{job.id}"
+            with st.expander(expander_title, icon=":material/show_chart:", key=key, on_change="rerun") as expander:
+                if expander.open:
                     curves.show(progress, model_title, job.id)
         show_buttons(job, format.escape_markdown(model_title))
 
 
-def title(job: Job) -> str:
-    """Return the title of the recommender, its name if this version of the app lacks it, or the ID of a damaged job."""
+def recommender_title(job: Job) -> str:
+    """Return the title of a job's recommender, its name if the app lacks it, or the ID of a damaged job."""
     recommender = cache.all_recommenders().get(job.variant)
     return cache.recommender_title(recommender) if recommender else job.variant or job.id
 
 
-def describe_settings(job: Job) -> list[str]:
-    """Return sentences about the changed settings and the start time."""
+def describe_settings(job: Job) -> str:
+    """Return sentences about the changed settings and the start time, as Markdown."""
     changes = []
     for name, value in job.changes.items():
         setting_title = _(SETTINGS[name][0]) if name in SETTINGS else name
@@ -119,9 +122,9 @@ def describe_settings(job: Job) -> list[str]:
         is_tuned = recommender and recommender.has_tuned_preset(job.dataset)
         text = _("With tuned settings.") if is_tuned else _("With suggested settings.")
     if not job.started:
-        return [text]
+        return text
     date = datetime.fromtimestamp(job.started, UTC)
-    return [text, _("Started {date} UTC.", date=f"{date:%Y-%m-%d, %H:%M}")]
+    return f"{text} " + _("Started {date} UTC.", date=f"{date:%Y-%m-%d, %H:%M}")
 
 
 def show_progress(progress: Progress) -> None:
@@ -138,7 +141,7 @@ def show_progress(progress: Progress) -> None:
 
 
 def status_text(job: Job, progress: Progress) -> str:
-    """Return a sentence about the state of a training, or ""."""
+    """Return sentences about the state of a training and its best epoch, or ""."""
     n = progress.n_epochs
     if job.state is State.FAILED:
         return localize(job.reason)
@@ -157,24 +160,25 @@ def status_text(job: Job, progress: Progress) -> str:
 
 
 def show_buttons(job: Job, model_title: str) -> None:
-    """Show the buttons for the state of a training. model_title: Escaped for Markdown."""
-    with st.container(horizontal=True, gap="small"):  # only screen readers read the part of a label in *…*
+    """Show the buttons that fit the state of a training. model_title: Escaped for Markdown."""
+    # the style hides the part of a label in *…*, so that only screen readers read it
+    with st.container(horizontal=True, gap="small"):
         if job.state is State.DONE:
             text, icon = _("Use *{model}*", model=model_title), ":material/arrow_forward:"
-            if st.button(text, key=f"use-{job.id}", icon=icon, type="primary", on_click=select_result, args=(job,)):
+            if st.button(text, key=f"use-{job.id}", icon=icon, type="primary", on_click=select_model, args=(job,)):
                 st.switch_page(WATCH_PAGE)
         if job.state is State.RUNNING:
-            show_button(_("Stop *{model}*", model=model_title), "stop", job, queue.stop)
+            show_action(_("Stop *{model}*", model=model_title), "stop", job, queue.stop)
         if job.state is State.WAITING:
-            show_button(_("Cancel *{model}*", model=model_title), "close", job, queue.stop)
+            show_action(_("Cancel *{model}*", model=model_title), "close", job, queue.stop)
         if job.state in queue.RESUMABLE:
-            show_button(_("Resume *{model}*", model=model_title), "play_arrow", job, queue.resume)
+            show_action(_("Resume *{model}*", model=model_title), "play_arrow", job, queue.resume)
         if job.state not in queue.ACTIVE:
-            show_button(_("Remove *{model}*", model=model_title), "delete", job, queue.remove)
+            show_action(_("Remove *{model}*", model=model_title), "delete", job, queue.remove)
 
 
-def select_result(job: Job) -> None:
-    """Select the recommender and its data set on all pages.
+def select_model(job: Job) -> None:
+    """Select the trained recommender and its data set on all pages.
 
     This is a callback, so that it runs before the menu of data sets of this page is shown.
     """
@@ -182,9 +186,9 @@ def select_result(job: Job) -> None:
     session.open_dataset(job.dataset)
 
 
-def show_button(text: str, icon: str, job: Job, action: Callable[[str], object]) -> None:
+def show_action(label: str, icon: str, job: Job, action: Callable[[str], object]) -> None:
     """Show a button that calls `action` with the ID of the training and reruns the page."""
-    if st.button(text, key=f"{icon}-{job.id}", icon=f":material/{icon}:"):
+    if st.button(label, key=f"{icon}-{job.id}", icon=f":material/{icon}:"):
         with errors.show_errors():
             action(job.id)
             st.rerun()

@@ -182,7 +182,7 @@ def default_evaluation_dataset() -> str:
     If `evaluation_datasets` does not have it, return the first of these data sets.
     """
     names = evaluation_datasets()
-    last_open = st.session_state.get("results_for", visitor().current.dataset)  # Evaluation writes it
+    last_open = st.session_state.get("last_open_dataset", visitor().current.dataset)  # Evaluation writes it
     return names[0] if names and last_open not in names else last_open
 
 

@@ -34,7 +34,7 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
     with st.expander(label, icon=":material/psychology_alt:", key="guessed-open", on_change="rerun") as expander:
         if not expander.open:
             return
-        positions = tuple(list_comparison.last_positions(films, dataset.n_items))
+        positions = tuple(list_comparison.last_item_positions(films, dataset.n_items))
         if not positions:
             st.caption(_("Add a second film. To predict a film, a recommender needs at least one film before it."))
             return

@@ -20,9 +20,9 @@ from recsys.data import film_names
 from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import Entry
 from recsys.errors import N_
-from recsys.serving.search.name_index import MIN_GUESS_CHARS, similar_names
+from recsys.serving.search.name_index import MIN_MISSPELT_CHARS, name_similarities
 from recsys.serving.search.normalize import comparable_name, normalize, romanizations, sorted_span, title_names
-from recsys.serving.search.search import names_of
+from recsys.serving.search.search import split_titles
 
 MAX_CANDIDATES = 5  # films to choose from
 BATCH_TITLES = 64  # titles that are compared with all names at a time; 6 MB for 100,000 names
@@ -101,7 +101,8 @@ class Matcher:
         self._film_by_movielens_id = {movie_id: main_films[film] for movie_id, film in movielens_ids.items()}
         name_table = film_names.read().by_corrected_title
         self._titles = [  # F, the list of the titles of each film
-            names_of(name_table.get((film.title, film.year), film_names.FilmNames(film.title))) for film in self._films
+            split_titles(name_table.get((film.title, film.year), film_names.FilmNames(film.title)))
+            for film in self._films
         ]
         names = {
             (comparable_name(spelling), film)
@@ -248,9 +249,9 @@ class Matcher:
         Only an entry without year and date is corrected, because it may have been typed. An infrequent film is never
         returned. There are many such films, so a title that the data set lacks often resembles one by chance.
         """
-        if entry.year is not None or entry.watched or len(title) < MIN_GUESS_CHARS:
+        if entry.year is not None or entry.watched or len(title) < MIN_MISSPELT_CHARS:
             return None
-        similarity = similar_names(title, self._names)
+        similarity = name_similarities(title, self._names)
         if not similarity.any():
             return None
         films = [self._films_of_names[row] for row in np.flatnonzero(similarity == similarity.max())]

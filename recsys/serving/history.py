@@ -11,7 +11,7 @@ import numpy as np
 from recsys import paths, storage
 from recsys.data.dataset import Catalog, Dataset
 from recsys.errors import Message, RecsysError
-from recsys.serving.search.search import TOO_FEW, SearchResult, TitleIndex
+from recsys.serving.search.search import TOO_FEW_RATINGS, SearchResult, TitleIndex
 
 MAX_FILMS = 1000  # of a list; the newest films are kept. Models read 200 at most
 MAX_SCORE_GAP = 15  # difference between the search score of the best suggestion and of another suggestion, in percent
@@ -93,7 +93,7 @@ def parse_titles(index: TitleIndex, titles: Sequence[str]) -> tuple[list[int], l
         film, *others = _films_named(index, title)
         numbers.append(film.number)
         if film.is_infrequent:
-            notes.append(f"{film.label} has {TOO_FEW}, so the most similar film is used instead")
+            notes.append(f"{film.label} has {TOO_FEW_RATINGS}, so the most similar film is used instead")
         if others:
             labels = ", ".join(other.label for other in others[:MAX_SUGGESTIONS])
             notes.append(f"“{title}” was read as {film.label}; other films with this title: {labels}")

@@ -264,12 +264,11 @@ def texts_in_data():
                 own_groups,
                 by_popularity,
                 AGES,
-                embedding_map.WIDELY_WATCHED[0],
-                embedding_map.SELDOM_WATCHED[0],
+                list(embedding_map.POPULARITY_TERMS),
                 f"before {embedding_map.FIRST_DECADE}",
             ]
         ),
-        *strings([search.TOO_FEW, films.NO_ENCODER, [(row.title, row.licence) for row in SETS.values()]]),
+        *strings([search.TOO_FEW_RATINGS, films.NO_ENCODER, [(row.title, row.licence) for row in SETS.values()]]),
         *strings([(row.title, row.family) for row in recommenders]),
     }
 

@@ -54,8 +54,8 @@ class Attention:
     """The attention in one sequence. The model predicts the next film from the last token."""
 
     tokens: np.ndarray  # (T,) items; I or more: the start token or the mask token
-    is_film: np.ndarray  # (T,) bool
-    labels: list[str]  # T
+    is_film: np.ndarray  # (T,) bool, True for items
+    labels: list[str]  # T labels, see `token_labels`
     weights: np.ndarray  # (L, H, T, T) row: attending token, column: attended token; rows sum to 1
     ends_with_mask: bool  # False: the last token is the newest film
 
@@ -70,9 +70,6 @@ class DistanceAttention:
 
     sums: np.ndarray  # (L, H, D) sums over users
     n_users: np.ndarray  # (D,) users whose history has a film at this distance
-
-    def __add__(self, other: "DistanceAttention") -> "DistanceAttention":
-        return DistanceAttention(self.sums + other.sums, self.n_users + other.n_users)
 
     def table(self, layer: int | None = None, head: int | None = None) -> pd.DataFrame:
         """Return the mean attention and the number of users by distance (1: the newest film).
@@ -100,14 +97,14 @@ def read_attention(predictor: Predictor, films: History) -> Attention:
     return Attention(tokens, tokens < dataset.n_items, labels, model.attention(tokens), model.can_fill_masks)
 
 
-def token_labels(dataset: Dataset, tokens: np.ndarray, other: str = MASK_LABEL) -> list[str]:
-    """Return the label of each token: title and year of a film, or `other`."""
+def token_labels(dataset: Dataset, tokens: np.ndarray, other_label: str = MASK_LABEL) -> list[str]:
+    """Return the label of each token: title and year of a film, or `other_label` for a token that is not a film."""
     films = dataset.catalog.films
-    return [films[token].label if token < dataset.n_items else other for token in tokens.tolist()]
+    return [films[token].label if token < dataset.n_items else other_label for token in tokens.tolist()]
 
 
 def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray]) -> DistanceAttention:
-    """Return the attention of the last token up to MAX_DISTANCE, summed over histories of items.
+    """Return the attention of the last token to films up to MAX_DISTANCE, summed over histories of items.
 
     Raises:
         ServingError: If there is no history, or as `read_attention` does.
@@ -116,8 +113,8 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
         raise ServingError("nobody has watched anything here; choose a data set with ratings")
     padded_weights, lengths = [], []
     for history in histories:
-        result = read_attention(predictor, history)
-        oldest_first = result.weights[:, :, -1, result.is_film]  # attention of the last token to films
+        attention = read_attention(predictor, history)
+        oldest_first = attention.weights[:, :, -1, attention.is_film]  # attention of the last token to films
         weights = oldest_first[:, :, ::-1][:, :, :MAX_DISTANCE]  # (L, H, n), newest first
         padded_weights.append(np.pad(weights, ((0, 0), (0, 0), (0, MAX_DISTANCE - weights.shape[-1]))))
         lengths.append(weights.shape[-1])
@@ -126,18 +123,18 @@ def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray])
 
 
 def sample_histories(dataset: Dataset, n: int) -> list[np.ndarray]:
-    """Return the non-empty histories of n random users, or of all users if there are fewer. The seed is fixed."""
+    """Return the histories of n random users, or of all users if there are fewer. Empty histories are left out."""
     users = np.random.default_rng(0).permutation(dataset.n_users)[:n]
     return [history for history in map(dataset.history, users.tolist()) if len(history)]
 
 
 def most_attended(
-    result: Attention, layer: int | None = None, head: int | None = None, k: int = 10
+    attention: Attention, layer: int | None = None, head: int | None = None, k: int = 10
 ) -> list[tuple[int, float]]:
     """Return the k films that the last token attends to most, as (position in T, weight), largest weight first."""
-    weights = result.mean_weights(layer, head)[-1]
+    weights = attention.mean_weights(layer, head)[-1]
     order = np.argsort(-weights, kind="stable")
-    return [(int(position), float(weights[position])) for position in order if result.is_film[position]][:k]
+    return [(int(position), float(weights[position])) for position in order if attention.is_film[position]][:k]
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +149,7 @@ class AttentionBatch:
 
 @dataclass(frozen=True, eq=False)
 class MeanAttention:
-    """The mean attention among the N newest tokens. Rows sum to less than 1, because older tokens get attention."""
+    """The mean attention among the N newest tokens. Rows can sum to less than 1, because older tokens get attention."""
 
     weights: np.ndarray  # (L, H, N, N) row: attending position, column: attended position
     n_users: int
@@ -171,7 +168,7 @@ class MeanAttention:
         return [*distances, MASK_LABEL] if self.ends_with_mask else distances
 
     def table(self) -> pd.DataFrame:
-        """Return a row per weight: layer and head from 1, attending position, attended position, weight."""
+        """Return a row per weight: layer and head from 1, labels of attending and attended token, weight, users."""
         layer, head, row, column = (index.ravel() for index in np.indices(self.weights.shape))
         labels = np.array(self.labels, object)
         return pd.DataFrame(
@@ -190,7 +187,7 @@ def collect_attention(predictor: Predictor) -> AttentionBatch:
     """Return the attention in the test histories of at most MAX_USERS random users with N films or more.
 
     N is MAX_TOKENS or, if less, the `max_length` of the model. So the N newest tokens are films, except for a final
-    mask. The histories come from the splitting that the recommender was trained with.
+    mask. The splitting is the one that recommenders in the app are trained with.
 
     Raises:
         ServingError: If the model has no attention, or if no history has enough films.
@@ -207,16 +204,16 @@ def collect_attention(predictor: Predictor) -> AttentionBatch:
             newest=n_tokens,
         )
     sample = np.random.default_rng(0).permutation(rows)[:MAX_USERS]
-    results = [read_attention(predictor, histories[row]) for row in sample]
-    width = min(MAX_STORED_TOKENS, max(len(result.tokens) for result in results))
-    layers, heads = results[0].weights.shape[:2]
-    tokens = np.full((len(results), width), PAD)
-    weights = np.zeros((len(results), layers, heads, width, width), np.float32)
-    for user, result in enumerate(results):
-        length = min(width, len(result.tokens))
-        tokens[user, -length:] = result.tokens[-length:]
-        weights[user, :, :, -length:, -length:] = result.weights[:, :, -length:, -length:]
-    return AttentionBatch(tokens, weights, n_tokens, results[0].ends_with_mask)
+    attentions = [read_attention(predictor, histories[row]) for row in sample]
+    width = min(MAX_STORED_TOKENS, max(len(attention.tokens) for attention in attentions))
+    n_layers, n_heads = attentions[0].weights.shape[:2]
+    tokens = np.full((len(attentions), width), PAD)
+    weights = np.zeros((len(attentions), n_layers, n_heads, width, width), np.float32)
+    for user, attention in enumerate(attentions):
+        length = min(width, len(attention.tokens))
+        tokens[user, -length:] = attention.tokens[-length:]
+        weights[user, :, :, -length:, -length:] = attention.weights[:, :, -length:, -length:]
+    return AttentionBatch(tokens, weights, n_tokens, attentions[0].ends_with_mask)
 
 
 def mean_attention(batch: AttentionBatch) -> MeanAttention:
@@ -233,7 +230,7 @@ class GenreAttention:
     genres: tuple[str, ...]
     observed: np.ndarray  # (P, L, H, G, G)
     expected: np.ndarray  # (P, L, H, G, G) the attention that position alone explains
-    pairs: np.ndarray  # (P, G, G) number of pairs of a film and another film that it can attend to
+    pairs: np.ndarray  # (P, G, G) number of pairs (film, other film that it can attend to)
 
     def table(self, genres: list[str], layer: int | None = None, head: int | None = None) -> pd.DataFrame:
         """Return a row per pair of `genres`, with GENRE_COLUMNS.
@@ -244,9 +241,9 @@ class GenreAttention:
         """
         genre_numbers = [self.genres.index(genre) for genre in genres]
         rows, columns = np.ix_(genre_numbers, genre_numbers)
-        layers, heads = (slice(None) if index is None else slice(index, index + 1) for index in (layer, head))
         observed, expected = (
-            sums[:, layers, heads][..., rows, columns].sum((1, 2)) for sums in (self.observed, self.expected)
+            sums[:, _as_slice(layer), _as_slice(head)][..., rows, columns].sum((1, 2))
+            for sums in (self.observed, self.expected)
         )
         pairs = self.pairs[..., rows, columns]
         n_users = (pairs > 0).sum(0)
@@ -274,7 +271,7 @@ def genre_attention(batch: AttentionBatch, catalog: Catalog) -> GenreAttention:
 
 
 def expected_by_position(weights: np.ndarray, is_pair: np.ndarray) -> np.ndarray:
-    """Return the weights that position alone explains, r_i · c_d in the docstring of the module, (P, W, W).
+    """Return the attention that position alone explains: r_i · c_d in the docstring of the module, (P, W, W).
 
     `weights` (P, W, W) are the attention of one layer and head. `is_pair` (P, W, W) is True for pairs of different
     films. All other weights must be 0, and are 0 in the result.
@@ -294,7 +291,7 @@ def expected_by_position(weights: np.ndarray, is_pair: np.ndarray) -> np.ndarray
 
 
 def _sum_by_distance(distance: np.ndarray, table: np.ndarray) -> np.ndarray:
-    """Return the sums of a table (W, W) over each distance, (2W - 1,)."""
+    """Return the sum of a table (W, W) over the entries of each distance, (2W - 1,)."""
     return np.bincount(distance.ravel(), table.ravel(), 2 * len(table) - 1)
 
 
@@ -320,8 +317,9 @@ def _ratio(numerator: np.ndarray, denominator: np.ndarray) -> np.ndarray:
 
 def _select_mean(weights: np.ndarray, layer: int | None, head: int | None) -> np.ndarray:
     """Return the weights (L, H, …) of a layer and a head, (…). None: the mean over all layers or heads."""
-    if layer is not None:
-        weights = weights[layer : layer + 1]
-    if head is not None:
-        weights = weights[:, head : head + 1]
-    return weights.mean((0, 1))
+    return weights[_as_slice(layer), _as_slice(head)].mean((0, 1))
+
+
+def _as_slice(index: int | None) -> slice:
+    """Return the slice of a layer or head, or of all if the index is None."""
+    return slice(None) if index is None else slice(index, index + 1)

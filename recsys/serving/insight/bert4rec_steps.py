@@ -29,7 +29,7 @@ class LayerOutputs:
 
     scaled_dot_product: np.ndarray  # (L, H, T, T) q·k/√(D/H), row: query, column: key
     bias: np.ndarray | None  # (L, H, T, T) relative position bias; None: the model has none
-    slopes: np.ndarray | None  # (L, H, 2) slopes of the bias, for keys before and after the query
+    slopes: np.ndarray | None  # (L, H, 2) slopes of the bias by distance, for keys before and after the query
     states: np.ndarray  # (L + 1, T, D) input of the first block, then the output of each block
     # (L + 1, I) scores of all items if the output head reads the state of the last token after 0…L blocks. The last row
     # is the prediction of the network. Films of the sequence have -inf if the loss of the model excludes them.
@@ -104,11 +104,11 @@ def paper_differences(predictor: Predictor) -> list[str]:
 
 @dataclass(frozen=True)
 class Steps:
-    """The values between a sequence and the predicted films."""
+    """All values that the network computes from a sequence, from the tokens to the predicted films."""
 
     # training example: the newest films, some of them masked
     training_labels: list[str]  # label of each token
-    masked_labels: list[str]  # label of each masked film, in order
+    masked_labels: list[str]  # label of each masked film, in the order of the sequence
     masked_films: pd.DataFrame  # see `_masked_film_table`
     # prediction
     embeddings: np.ndarray  # (T, D) item embeddings of the tokens
@@ -126,9 +126,9 @@ class Steps:
 
 
 def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
-    """Compute all steps for a sequence of at least one item, oldest first.
+    """Compute all steps for a sequence of at least one item, oldest first, and the k best predicted films.
 
-    Films of the sequence are excluded only if the model's loss excludes them (`only_unseen`).
+    Films of the sequence can be predicted, unless the model's loss excludes them (`only_unseen`).
 
     Raises:
         ServingError: If the model is not BERT4Rec, or if an item is not in the catalogue.
@@ -136,12 +136,12 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
     dataset, model = predictor.dataset, as_bert4rec(predictor)
     prediction_attention = read_attention(predictor, films)
     tokens = prediction_attention.tokens
-    films_read, mask = tokens[:-1], tokens[-1]
-    example = films_read[-MAX_EXAMPLE_FILMS:]
-    masked_positions = mask_positions(model, example)
+    film_tokens, mask_token = tokens[:-1], tokens[-1]
+    example = film_tokens[-MAX_EXAMPLE_FILMS:]
+    masked_positions = sample_masked_positions(model, example)
     masked_items = example[masked_positions]
     masked_example = example.copy()
-    masked_example[masked_positions] = mask
+    masked_example[masked_positions] = mask_token
     embeddings, position_embeddings = model.embed_tokens(tokens)
     layers = run_layers(predictor, tokens)
     calibration_factor = model.calibration_factor(np.array(films))
@@ -160,11 +160,11 @@ def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
     )
 
 
-def mask_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
+def sample_masked_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
     """Return the positions (Q,) that are masked in a training example (T,). They are sampled as in training.
 
-    The two ends are not masked, so that masks have films on both sides. If no position is left, the middle is masked.
-    With fewer than three films, the ends can be masked.
+    Sampled positions at the two ends are dropped, so that each mask has films on both sides. If no position is left,
+    the middle is masked. With fewer than three films, the ends can be masked.
     """
     positions = np.flatnonzero(model.training_example(example) != example)
     inner_positions = positions[(positions > 0) & (positions < len(example) - 1)]
@@ -174,8 +174,9 @@ def mask_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
 
 
 def layer_predictions(predictor: Predictor, steps: Steps, k: int = 5) -> list[pd.DataFrame]:
-    """Return the k best films of each row of `logit_lens`: before the first layer, after the first layer, and so on."""
-    model, scores_by_layer = as_bert4rec(predictor), steps.layers.logit_lens * steps.calibration_factor
+    """Return the k best films of each row of `logit_lens`, after 0…L layers, as `_prediction_table` does."""
+    model = as_bert4rec(predictor)
+    scores_by_layer = steps.layers.logit_lens * steps.calibration_factor
     rankings = (Ranking.from_scores(scores, None, model.log_probabilities) for scores in scores_by_layer)
     return [_prediction_table(predictor.dataset, ranking, k) for ranking in rankings]
 

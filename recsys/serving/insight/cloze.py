@@ -1,5 +1,7 @@
 """Fill in blanks: predict the film at any position of a sequence from the films on both sides.
 
+A blank is a position of a sequence without a film (None). The model reads its mask token there.
+
 Shapes: T films of the sequence, Q blanks, I items.
 """
 
@@ -23,30 +25,33 @@ from recsys.serving.recommend import (
 
 @dataclass(frozen=True)
 class Blank:
-    """A blank of a sequence and the films predicted for it."""
+    """The films predicted for a blank of a sequence."""
 
     position: int  # in the sequence, from 0
     picks: list[Recommendation]  # best first
-    answer: RankPosition | None  # rank of the true film; None: the film is not given, or it is excluded
+    answer_rank: RankPosition | None  # rank of the true film; None: the film is not given, or it is excluded
 
 
 def insert_blanks(
-    films: Sequence[int], replaced: Sequence[int], inserted: Sequence[int]
+    films: Sequence[int], replaced_positions: Sequence[int], insertion_positions: Sequence[int]
 ) -> tuple[list[int | None], dict[int, int]]:
-    """Return the sequence with blanks (None), and position of a blank in it → the film that it replaces.
+    """Return the films with blanks (None), and the answers: position in this new sequence → replaced film.
 
-    The films at the positions `replaced` become blanks. A blank is inserted before each film at a position of
-    `inserted`, and at the end for the position len(films). Positions outside the sequence are ignored.
+    Args:
+        films: Items, oldest first.
+        replaced_positions: Positions of films that become blanks. Invalid positions are ignored.
+        insertion_positions: Positions of films before which a blank is inserted. len(films) inserts it at the end.
+            Invalid positions are ignored.
     """
     sequence: list[int | None] = []
     answers: dict[int, int] = {}
     for position, film in enumerate(films):
-        if position in inserted:
+        if position in insertion_positions:
             sequence.append(None)
-        if position in replaced:
+        if position in replaced_positions:
             answers[len(sequence)] = film
-        sequence.append(None if position in replaced else film)
-    if len(films) in inserted:
+        sequence.append(None if position in replaced_positions else film)
+    if len(films) in insertion_positions:
         sequence.append(None)
     return sequence, answers
 
@@ -65,8 +70,8 @@ def fill_blanks(
         sequence: Items, oldest first; None for a blank. The model reads at most its `max_length` newest positions.
             Older blanks are omitted from the result.
         k: Number of films for each blank.
-        answers: Position in the sequence → true film.
-        hide_seen: Whether films of the sequence are excluded.
+        answers: Position of a blank in the sequence → true film, for the blanks whose film is given.
+        hide_seen: Whether films of the sequence are excluded from the predictions.
 
     Raises:
         ServingError: If the model cannot fill masks, or if an item is not in the catalogue.
@@ -76,27 +81,27 @@ def fill_blanks(
     blanks = []
     for position, scores in _blank_scores(predictor, sequence).items():
         ranking = Ranking.from_scores(scores, items if hide_seen else None, predictor.log_probabilities)
-        answer = _answer_rank(ranking, answers.get(position))
-        blanks.append(Blank(position, top_recommendations(predictor, ranking, k), answer))
+        answer_rank = _answer_rank(ranking, answers.get(position))
+        blanks.append(Blank(position, top_recommendations(predictor, ranking, k), answer_rank))
     return blanks
 
 
 @dataclass(frozen=True)
 class SideRanks:
-    """The ranks of the true film of a blank if the model reads the films on one side of the blank, or on both sides.
+    """The rank of the true film of a blank, predicted from the films on each side of the blank and on both sides.
 
     None: the blank is too old for the model, or the true film is excluded.
     """
 
-    before: RankPosition | None  # the model reads the films before the blank
-    after: RankPosition | None  # the films after the blank
+    before: RankPosition | None  # the model reads only the films before the blank
+    after: RankPosition | None  # only the films after the blank
     both: RankPosition | None  # all films
 
 
 def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> SideRanks:
-    """Rank the true film (`answer`) of a blank by the films before the blank, by the films after it, and by both.
+    """Rank the true film (`answer`) of the blank at `position` from the films on each side, and on both sides.
 
-    There must be films on both sides of `position`. Films of the whole sequence are excluded from all three rankings.
+    There must be films on both sides. Films of the whole sequence are excluded from all three rankings.
     """
     items = check_items(predictor.dataset, [item for item in sequence if item is not None])
     check_items(predictor.dataset, [answer])

@@ -1,7 +1,7 @@
 """Make a map of a model's film embeddings: points in two dimensions, neighbours in all dimensions, and regions.
 
-Regions are k-means clusters of the points. A term is a genre, decade, tag or popularity. The terms of a region are
-over-represented in it.
+Regions are k-means clusters of the points. A term is a genre, decade, tag or popularity. A region has the terms that
+are more frequent among its films than among all films.
 
 Shapes: I items, D dimensions, W terms.
 """
@@ -34,9 +34,8 @@ MIN_SHARE_RATIO = 1.5  # share of the region's films / share of all films
 # criteria for a tag, so that the private tags of one user are no terms
 MIN_TAG_USES = 2  # uses of a tag for one film
 MIN_TAG_FILMS = 5  # films with MIN_TAG_USES
-# name, lowest and highest popularity, from 0 (the least watched film) to 1 (the most watched film)
-WIDELY_WATCHED = ("widely watched", 0.9, 1.0)
-SELDOM_WATCHED = ("rarely watched", 0.0, 0.33)
+# name of a term → lowest and highest popularity, from 0 (the least watched film) to 1 (the most watched film)
+POPULARITY_TERMS = {"widely watched": (0.9, 1.0), "rarely watched": (0.0, 0.33)}
 FIRST_DECADE = 1960  # earlier decades are one term
 FORMAT_GENRES = ("IMAX",)  # genres of the data that are not about the content
 
@@ -45,7 +44,8 @@ FORMAT_GENRES = ("IMAX",)  # genres of the data that are not about the content
 class FilmMap:
     """The films of a model as points of a plane, and their embeddings scaled to unit length."""
 
-    table: pd.DataFrame  # row i is item i: movie_id, title, year, genres, genre (the main one), views, x, y
+    # row i is item i: movie_id, title, year, genres, genre (see `main_genres`), views (number of ratings), x, y
+    table: pd.DataFrame
     method: str  # PCA or TSNE
     variance_shares: tuple[float, float] | None  # along x and y; None: t-SNE axes have no meaning
     unit_vectors: np.ndarray  # (I, D) embeddings, see the function `unit_vectors`
@@ -118,14 +118,17 @@ def main_genres(genres: pd.Series) -> np.ndarray:
     return np.array([min(names, key=sort_keys.__getitem__) if names else OTHER_GENRE for names in film_genres], object)
 
 
-def common_genres(table: pd.DataFrame) -> pd.Series:
-    """Return the main genre of each film, or OTHER_GENRE if it is not one of the N_COLOURS most frequent ones."""
+def colour_genres(table: pd.DataFrame) -> pd.Series:
+    """Return the genre that sets the colour of each film, (I,), for `FilmMap.table`.
+
+    It is the main genre if it is one of the N_COLOURS most frequent main genres, otherwise OTHER_GENRE.
+    """
     frequent = table["genre"].replace(OTHER_GENRE, pd.NA).value_counts().index[:N_COLOURS]
     return table["genre"].where(table["genre"].isin(frequent), OTHER_GENRE)
 
 
 def limit_films(table: pd.DataFrame, required: list[int]) -> pd.DataFrame:
-    """Return the rows of the MAX_DRAWN_FILMS most watched films and of the required items, in the order of items."""
+    """Return the rows of `FilmMap.table` for the MAX_DRAWN_FILMS most watched films and the required items."""
     popular = table["views"].to_numpy().argsort(kind="stable")[::-1][:MAX_DRAWN_FILMS]
     return table.iloc[np.union1d(popular, np.array(required, np.int64))]
 
@@ -156,7 +159,10 @@ class Region:
 
     @property
     def label_terms(self) -> tuple[Term, ...]:
-        """The first genre or tag (or else the popularity) and the decade: Horror, 1980s. () without terms."""
+        """The terms that name the region: the first genre or tag, else the popularity, then the decade.
+
+        Each can be missing: ("Horror", "1980s"), ("widely watched",) or ().
+        """
         topics = [term for term in self.terms if term.kind in ("genre", "tag")]
         popularities = [term for term in self.terms if term.kind == "views"]
         decades = [term for term in self.terms if term.kind == "decade"]
@@ -175,21 +181,25 @@ def find_regions(points: np.ndarray, catalog: Catalog, views: np.ndarray) -> lis
     for number in range(n):
         items = np.flatnonzero(clusters == number)
         shares = matrix[items].mean(0)
-        standard_errors = np.sqrt(np.maximum(catalog_shares * (1 - catalog_shares), 1e-12) / len(items))  # not 0
+        variances = np.maximum(catalog_shares * (1 - catalog_shares), 1e-12)  # above 0, because z-scores divide by it
+        standard_errors = np.sqrt(variances / len(items))
         z_scores = (shares - catalog_shares) / standard_errors
         x, y = points[items].mean(0).tolist()
         by_views = items[np.argsort(-views[items], kind="stable")]
-        regions.append(Region(x, y, by_views, _overrepresented(terms, shares, catalog_shares, z_scores)))
+        regions.append(Region(x, y, by_views, _select_terms(terms, shares, catalog_shares, z_scores)))
     return sorted(regions, key=lambda region: -len(region.items))
 
 
-def _overrepresented(
+def _select_terms(
     terms: list[tuple[str, str]], shares: np.ndarray, catalog_shares: np.ndarray, z_scores: np.ndarray
 ) -> tuple[Term, ...]:
-    """Return `Region.terms`, selected from W terms (name, kind).
+    """Return `Region.terms`.
 
-    `shares` (W,) are the shares of the region's films that have each term, `catalog_shares` (W,) the shares of all
-    films, and `z_scores` (W,) belong to their difference.
+    Args:
+        terms: Name and kind of W terms.
+        shares: Share of the region's films that have each term, (W,).
+        catalog_shares: Share of all films that have each term, (W,).
+        z_scores: `shares` minus `catalog_shares`, in standard errors, (W,).
     """
     selected: list[Term] = []
     for index in np.argsort(-z_scores, kind="stable"):
@@ -205,24 +215,23 @@ def _overrepresented(
 
 
 def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[tuple[str, str]]]:
-    """Return which terms each film has, (I, W) bool, and name and kind of each term."""
+    """Return which terms each film has, (I, W) bool, and the pair (name, kind) of each term."""
     genres_of_films, genres = genre_matrix(catalog)
     genre_columns = [column for column, genre in enumerate(genres) if genre not in FORMAT_GENRES]
     earliest = FIRST_DECADE - 10  # stands for all earlier decades
     film_decades = (catalog.movies["year"] // 10 * 10).clip(lower=earliest)
     decades = sorted(film_decades.dropna().unique().tolist())
     popularity = np.argsort(np.argsort(views, kind="stable")) / max(1, len(views) - 1)  # 0: least watched, 1: most
-    popularity_terms = (WIDELY_WATCHED, SELDOM_WATCHED)
     tags_of_films, tags = _tag_matrix(catalog)
     columns = [
         genres_of_films[:, genre_columns],
         *((film_decades == decade).fillna(False).to_numpy(bool) for decade in decades),
-        *((low <= popularity) & (popularity <= high) for _, low, high in popularity_terms),
+        *((low <= popularity) & (popularity <= high) for low, high in POPULARITY_TERMS.values()),
         tags_of_films,
     ]
     terms = [(genres[column], "genre") for column in genre_columns]
     terms += [(f"before {FIRST_DECADE}" if decade == earliest else f"{decade}s", "decade") for decade in decades]
-    terms += [(name, "views") for name, *_ in popularity_terms]
+    terms += [(name, "views") for name in POPULARITY_TERMS]
     terms += [(tag, "tag") for tag in tags]
     return np.column_stack(columns), terms
 

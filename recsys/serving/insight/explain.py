@@ -6,7 +6,6 @@ films are left out together, their joint effect need not be the sum of their eff
 Shapes: N films that are left out in turn, I items.
 """
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import repeat
@@ -28,7 +27,7 @@ class Influence:
 
     position: int  # in the history, from 0
     item: int
-    effect: float  # decrease of the recommended film's strength (see `_strengths`) without this film; above 0: it helps
+    effect: float  # strength (see `_strengths`) with the watched film minus without it; above 0: the film helps
     rank_position_without: RankPosition  # of the recommended film, without this film in the history
 
 
@@ -39,7 +38,7 @@ class Explanation:
     item: int
     rank_position: RankPosition  # with the whole history
     influences: tuple[Influence, ...]  # largest absolute effect first; ties: the newest film first
-    n_watched: int  # films of the history; the newest len(influences) of them were left out in turn
+    n_watched: int  # films of the history; only the newest len(influences) of them were left out in turn
 
     @property
     def lifted_by(self) -> tuple[Influence, ...]:
@@ -55,8 +54,9 @@ class Explanation:
 def explain(predictor: Predictor, request: Request, items: Sequence[int]) -> list[Explanation]:
     """Return an explanation for each of `items`. `k` and diversity of the request have no effect.
 
-    All N + 1 rankings have the same films: `items`, and the films that the request does not exclude. A film that is
-    left out of the history stays excluded. An empty history has no influences.
+    There are N + 1 rankings: with the whole history, and without each of N films. All rank the same films: `items`, and
+    the films that the request does not exclude. A film that is left out of the history stays excluded. With an empty
+    history, explanations have no influences.
     """
     watched = check_items(predictor.dataset, request.history, allow_infrequent=True)
     targets = check_items(predictor.dataset, items).tolist()
@@ -95,7 +95,7 @@ def _strengths(ranking: Ranking, items: Sequence[int]) -> list[float]:
     if probabilities is None:
         strengths[is_ranked] = _z_scores(scores[is_ranked], ranking.scores)
     else:
-        strengths[is_ranked] = [max(math.log(p), MIN_LOG_PROB) if p > 0 else MIN_LOG_PROB for p in probabilities]
+        strengths[is_ranked] = np.log(np.maximum(probabilities, np.exp(MIN_LOG_PROB)))
     return strengths.tolist()
 
 

@@ -1,7 +1,7 @@
-"""Compare the recommendations for a history with those after a change of its order or of one of its films.
+"""Compare lists of recommendations: before and after a change of the history, and of several recommenders.
 
-Also compare the lists of several recommenders, and how they rank held-out films. A held-out film is a film of the
-history that is ranked from the films before it. Lists have k films, best first.
+Also compare how recommenders rank held-out films. A held-out film is a film of the history that is ranked from the
+films before it. Lists have k films, best first.
 
 Shapes: O other orders, F held-out films.
 """
@@ -35,7 +35,7 @@ RBO_PERSISTENCE = 0.9  # p of rank-biased overlap: probability that a reader con
 N_ORDERS = 10  # default number of random orders
 FILMS_PER_SAMPLE_LIST = 4  # films of each sample list in `sample_list_orders`
 MAX_HELD_OUT = 20  # films that are held out one by one, so that the table stays readable
-MAX_LAST_POSITIONS = 10  # of a history, see `last_positions`
+N_LAST_ITEMS = 10  # default number of positions that `last_item_positions` returns
 TOP_K = 10  # a held-out film is a hit if its rank is at most TOP_K
 
 Order = tuple[int, ...]  # items, oldest first
@@ -80,18 +80,18 @@ def rank_biased_overlap(left: Sequence[Hashable], right: Sequence[Hashable]) -> 
 class OrderEffect:
     """The lists of a recommender for a history and for O other orders of the same films."""
 
-    given: list[Recommendation]  # list for the given order
-    others: list[list[Recommendation]]  # O lists, one for each other order
+    given_list: list[Recommendation]  # list for the given order
+    other_lists: list[list[Recommendation]]  # O lists, one for each other order
 
     @cached_property
     def overlaps(self) -> list[float]:
-        """The rank-biased overlap of the given list with each other list."""
-        return [rank_biased_overlap(_items(self.given), _items(other)) for other in self.others]
+        """The rank-biased overlap of the list for the given order with each other list."""
+        return [rank_biased_overlap(_items(self.given_list), _items(other)) for other in self.other_lists]
 
     @cached_property
-    def n_kept(self) -> list[int]:
-        """The number of films of the given list in each other list."""
-        return [len({*_items(self.given)} & {*_items(other)}) for other in self.others]
+    def kept_counts(self) -> list[int]:
+        """The number of films of the list for the given order that are in each other list."""
+        return [len({*_items(self.given_list)} & {*_items(other)}) for other in self.other_lists]
 
     @property
     def mean_overlap(self) -> float:
@@ -100,27 +100,32 @@ class OrderEffect:
 
     @property
     def mean_kept(self) -> float:
-        """The mean of `n_kept`."""
-        return float(np.mean(self.n_kept))
+        """The mean of `kept_counts`."""
+        return float(np.mean(self.kept_counts))
 
     @property
     def ignores_order(self) -> bool:
         """Whether all lists are equal."""
-        return all(_items(other) == _items(self.given) for other in self.others)
+        return all(_items(other) == _items(self.given_list) for other in self.other_lists)
 
 
 def order_effect(predictor: Predictor, films: Sequence[int], orders: Sequence[Order], k: int) -> OrderEffect:
     """Recommend k films for the given order and for each of O ≥ 1 other orders."""
-    given, *others = recommend_many(predictor, [Request(tuple(order), k) for order in (films, *orders)])
-    return OrderEffect(given, others)
+    given_list, *other_lists = recommend_many(predictor, [Request(tuple(order), k) for order in (films, *orders)])
+    return OrderEffect(given_list, other_lists)
 
 
 def order_table(effects: dict[str, OrderEffect], names: Sequence[str]) -> pd.DataFrame:
-    """Return a row per recommender and order. `names` are the names of the O orders."""
+    """Return a row per recommender and other order: films kept, length of the list, and rank-biased overlap.
+
+    Args:
+        effects: Title of a recommender → its order effect.
+        names: Names of the O other orders.
+    """
     rows = [
-        {"recommender": title, "order": name, "kept": n_kept, "of": len(effect.given), "overlap": overlap}
+        {"recommender": title, "order": name, "kept": n_kept, "of": len(effect.given_list), "overlap": overlap}
         for title, effect in effects.items()
-        for name, n_kept, overlap in zip(names, effect.n_kept, effect.overlaps, strict=True)
+        for name, n_kept, overlap in zip(names, effect.kept_counts, effect.overlaps, strict=True)
     ]
     return pd.DataFrame(rows)
 
@@ -133,7 +138,10 @@ class SampleListOrder(NamedTuple):
 
 
 def sample_list_orders(lists: Sequence[SampleList]) -> tuple[SampleListOrder, SampleListOrder] | None:
-    """Return both orders of two sample lists: the first two with several films. None if there are fewer than two."""
+    """Return both orders of the first two sample lists with several films. None without two such lists.
+
+    The second list lacks the films that are also in the first.
+    """
     usable = [sample for sample in lists if len(sample.items) > 1]
     if len(usable) < 2:
         return None
@@ -155,7 +163,7 @@ class Change(Enum):
 
 @dataclass(frozen=True)
 class RankChange:
-    """A film that is among the first k before or after the change."""
+    """The ranks of a film before and after a change of the history. One of them is among the first k."""
 
     item: int
     before: RankPosition
@@ -185,7 +193,7 @@ def _check_positions(history: Sequence[int], *positions: int) -> None:
 
 
 def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[RankChange]:
-    """Return the rank changes of the films in the list after the change, then of the films only in the list before it.
+    """Return the rank change of each film of two lists: of the list for `after`, then of films only in the other list.
 
     A list is the first `after.k` films of a ranking, so diversity has no effect. A film that was removed from the
     history can be recommended.
@@ -258,10 +266,10 @@ def held_out_ranks(predictor: Predictor, films: Sequence[int], positions: Sequen
     return [rank_positions(ranking, [item])[0] for ranking, item in ranked]
 
 
-def last_positions(films: Sequence[int], n_items: int, n: int = MAX_LAST_POSITIONS) -> list[int]:
-    """Return the positions of the last n items, the last one first.
+def last_item_positions(films: Sequence[int], n_items: int, n: int = N_LAST_ITEMS) -> list[int]:
+    """Return the positions of the last n items of a history, the last position first.
 
-    Film numbers of `n_items` or more are infrequent films, which are skipped. So is the first film, because there is no
+    Infrequent films, with numbers of `n_items` or more, are skipped. The first film is skipped, because there is no
     film before it.
     """
     return [position for position in range(len(films) - 1, 0, -1) if films[position] < n_items][:n]
@@ -275,7 +283,7 @@ class HitStatistics:
     hit_rate_low: float  # lower end of the interval of HR@10 (Wilson score interval)
     hit_rate_high: float  # upper end of this interval
     ndcg: float  # NDCG@10
-    median: float  # of the ranks; infinite if half of the films or more are excluded
+    median: float  # median rank; infinite if half of the films or more are excluded
     median_low: float  # lower end of the interval of the median, by order statistics; NaN for fewer than six films
     median_high: float  # upper end of this interval
 

@@ -1,6 +1,6 @@
 """Compute a map of films by t-SNE (van der Maaten and Hinton, 2008) and store it.
 
-A map is stored with the hash of its embeddings, so a map of older weights is ignored. The command
+A map is stored with the hash of its embeddings. A map of the embeddings before a new training is ignored. The command
 `python -m recsys.serving.insight.tsne DATASET RECOMMENDER --ship` writes a map to the folder `assets`.
 
 Shapes: I films, D dimensions.
@@ -35,7 +35,10 @@ def fingerprint(vectors: np.ndarray) -> str:
 
 
 def load_points(predictor: Predictor) -> np.ndarray | None:
-    """Return the stored map of a recommender, (I, 2) float32, or None. A local map is preferred to a shipped map."""
+    """Return the stored map of a recommender, (I, 2) float32, or None without a valid map.
+
+    A map in the home folder is preferred to a shipped map.
+    """
     names = predictor.dataset.name, predictor.recommender.name
     expected = fingerprint(predictor.model.item_embeddings())
     for root in (paths.home(), paths.ASSETS):
@@ -46,7 +49,7 @@ def load_points(predictor: Predictor) -> np.ndarray | None:
 
 
 def item_embeddings(predictor: Predictor) -> np.ndarray:
-    """Return the film embeddings of a model, (I, D). Raises ServingError if it has none."""
+    """Return the film embeddings of a model, (I, D). Raises ServingError if the model has no film embeddings."""
     if not predictor.model.has_item_embeddings:
         raise ServingError(
             "{title} has no embeddings of films; choose another recommender", title=Message(predictor.title)
@@ -57,15 +60,13 @@ def item_embeddings(predictor: Predictor) -> np.ndarray:
 def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, ship: bool = False) -> np.ndarray:
     """Compute a map, store it in the home folder or, with `ship`, in `assets`, and return it like `load_points`.
 
-    Progress events are {"stage": "map", "done": iterations, "total": iterations}.
+    A progress event is {"stage": "map", "done": finished iterations, "total": MAX_ITERATIONS}.
     """
     vectors = item_embeddings(predictor)
     points = compute_points(vectors, report).astype(np.float16)
-    names = predictor.dataset.name, predictor.recommender.name
-    if ship:
-        arrays.write(paths.film_map(paths.ASSETS, *names), POINTS_NAME, points, fingerprint(vectors))
-    else:
-        arrays.write_or_warn(paths.film_map(paths.home(), *names), POINTS_NAME, points, fingerprint(vectors))
+    root, write = (paths.ASSETS, arrays.write) if ship else (paths.home(), arrays.write_or_warn)
+    path = paths.film_map(root, predictor.dataset.name, predictor.recommender.name)
+    write(path, POINTS_NAME, points, fingerprint(vectors))
     return points.astype(np.float32)
 
 
@@ -118,7 +119,7 @@ def main(dataset: tyro.conf.Positional[str], recommender: tyro.conf.Positional[s
     Args:
         dataset: Such as ml-latest-sample.
         recommender: Such as bert4rec.
-        ship: Write it into assets/, not to this machine's home.
+        ship: Write the map to assets/, not to the home folder.
     """
     with Terminal() as report:
         compute_map(predictors.load(recommender, datasets.load(dataset)), report, ship)

@@ -7,14 +7,14 @@ many names, so only `NameIndex` accepts typing errors.
 Scores are highest for the whole name, then for its beginning, for its words, and for misspelt names. The accepted
 number of typing errors grows with the length of a word, and is at most a fifth of the letters of a query.
 
-Names are sorted. `sorted_span(names, start, end)` finds the names from `start` up to, not including, `end`:
+Names are sorted. `sorted_span(names, start, end)` returns the slice of names from `start` up to, not including, `end`:
 
-    start        end               the names in the span
+    start        end               names in the slice
     query        query + MIN_CHAR  only the query itself
     query        query + MAX_CHAR  all names that begin with the query
     query + " "  query + "!"       the names whose first words are the query ("!" is the character after the space)
 
-Shapes: F films, N names, W distinct words. A film can have several names in several normalized forms.
+Shapes: F films, N names, W distinct words. A film can have several names, and a name several normalized forms.
 """
 
 from bisect import bisect_right
@@ -42,73 +42,75 @@ from recsys.text.films import rows_by_value
 # scores in percent
 EXACT = 100  # the whole name
 WHOLE_WORDS = 97  # the first words of the name
-WITHOUT_SPACES = 96  # the name without spaces; factor in percent of other matches of this spelling
+WITHOUT_SPACES = 96  # the name without spaces; percentage of the scores that the name with spaces would get
 PREFIX = 95  # the beginning of the name
 PHRASE = 85  # adjacent words within the name
 ALL_WORDS = 80  # all words in any order
 PREFIX_WITHOUT_SPACES = 78  # the beginning of the name without spaces
-MISSPELT_NAME = 74  # times the similarity 0…1 of the whole name
-MISSPELT_WORDS = 70  # times the mean similarity 0…1 of the words
-MIN_LETTER_SIMILARITY = 75  # percent of common letters, for the suggestion of a similar title
+MISSPELT_NAME = 74  # multiplied by the similarity 0…1 of the whole name
+MISSPELT_WORDS = 70  # multiplied by the mean similarity 0…1 of the words
+MIN_LETTER_SIMILARITY = 75  # percentage of common letters, for the suggestion of a similar title
 ARTICLE_PENALTY = 9  # subtracted if the query has an article that the name lacks
-# of `PeopleAndTitles`: above misspelt names, below most other matches
+# scores of `PeopleAndTitles`: above misspelt names, below most other matches
 OTHER_TITLE = 84  # the whole title in another language
 PART_OF_OTHER_TITLE = 77  # some words of the title
 PERSON = 79  # the whole name
 PART_OF_PERSON = 76  # some words of the name
 # misspelt names
-MIN_GUESS_RATIO = 0.9  # minimum ratio of the score of a misspelt name to the best score of a misspelt name
-MIN_GUESS_CHARS = 4  # characters of a query; a shorter query is not corrected
+MIN_MISSPELT_RATIO = 0.9  # minimum ratio of the score of a misspelt name to the best score of a misspelt name
+MIN_MISSPELT_CHARS = 4  # characters of a query; a shorter query is not corrected
 SWAP_ONLY_LENGTH = 4  # length of a word in which only a swap is accepted; for longer words see `max_word_edits`
 MAX_QUERY_WORDS = 8  # words of a query that are corrected one by one
 INFLECTED_SIMILARITY = 0.95  # similarity of a word to its singular, its plural, and words that begin with it
-
-
-# lengths of a query for `PeopleAndTitles`
+# minimum lengths of a query for `PeopleAndTitles`
 MIN_ASCII_CHARS = 3
 MIN_OTHER_CHARS = 2  # of a query that is not ASCII, such as Chinese
 
 
 class NameIndex:
-    """Scores films by their names for normalized queries."""
+    """Scores films by their names for normalized queries.
 
-    def __init__(self, forms: set[tuple[str, int]], n_films: int) -> None:
-        """Index pairs of a normalized name and the row 0…F-1 of its film."""
+    The number of a name is its index in the sorted list of N names. The row of a film is 0…F-1.
+    """
+
+    def __init__(self, names: set[tuple[str, int]], n_films: int) -> None:
+        """Index pairs (normalized name, row of the film). Empty names are left out."""
         self._n_films = n_films
-        ordered = sorted(form for form in forms if form[0])
-        self._names = [name for name, _ in ordered]  # N, sorted; the number of a name is its index in this list
-        self._film_of = np.array([row for _, row in ordered], np.int64)  # (N,) row of the film
-        # `_bare`: names without article; `_spaceless…`: also without spaces; `…_order`: the numbers of the sorted names
+        sorted_pairs = sorted(pair for pair in names if pair[0])
+        self._names = [name for name, _ in sorted_pairs]  # N
+        self._film_of_name = np.array([row for _, row in sorted_pairs], np.int64)  # (N,) row of the film
+        # `_bare`: names without article. `_spaceless`: also without spaces. `_sorted`: the sorted names. `_order`: the
+        # number of the name at each position of the sorted names.
         self._bare = [strip_article(name) for name in self._names]
         self._bare_order, self._bare_sorted = _sort(self._bare)
         self._spaceless_order, self._spaceless_sorted = _sort([name.replace(" ", "") for name in self._bare])
-        # inverted index: word w is in the names _postings[_starts[w]:_starts[w + 1]]
+        # inverted index: word w is in the names with the numbers _postings[_starts[w]:_starts[w + 1]]
         name_words = [name.split() for name in self._names]
         self._words = sorted({word for words in name_words for word in words})  # W, sorted
-        number_of = {word: number for number, word in enumerate(self._words)}
-        all_words = np.array([number_of[word] for words in name_words for word in words], np.int64)
-        name_of_word = np.repeat(np.arange(len(name_words)), [len(words) for words in name_words])
-        self._postings = name_of_word[np.argsort(all_words, kind="stable")]
-        self._starts = np.searchsorted(np.sort(all_words), np.arange(len(self._words) + 1))
+        word_numbers = {word: number for number, word in enumerate(self._words)}
+        words_of_names = np.array([word_numbers[word] for words in name_words for word in words], np.int64)
+        names_of_words = np.repeat(np.arange(len(name_words)), [len(words) for words in name_words])
+        self._postings = names_of_words[np.argsort(words_of_names, kind="stable")]
+        self._starts = np.searchsorted(np.sort(words_of_names), np.arange(len(self._words) + 1))
 
-    def letter_similarity(self, query: str) -> np.ndarray:
+    def letter_similarities(self, query: str) -> np.ndarray:
         """Return the percentage of letters that the query and a film's most similar name share, (F,).
 
         It is 0 below MIN_LETTER_SIMILARITY.
         """
         scores = np.zeros(self._n_films)
         if query and self._names:
-            similarity = process.cdist(
+            similarities = process.cdist(
                 [query], self._bare, scorer=fuzz.ratio, score_cutoff=MIN_LETTER_SIMILARITY, dtype=np.float32
             )[0]
-            np.maximum.at(scores, self._film_of, similarity)
+            np.maximum.at(scores, self._film_of_name, similarities)
         return scores
 
     def match_scores(self, query: str) -> np.ndarray:
-        """Return the scores of films whose name has all words of the query, (F,).
+        """Return the scores of films whose name has all words of the query, (F,); 0 for other films.
 
-        Numbers in the query can be digits, words or Roman numerals. If a name equals the query without spaces, films
-        are also scored for the spelling of the name: "spiderman" finds the films that "spider man" finds.
+        Numbers in the query can be digits, words or Roman numerals. If a name without spaces equals the query without
+        spaces, films are also scored for this name: "spiderman" finds the films that "spider man" finds.
         """
         scores = self._word_scores(query)
         for spelling in {self._bare[number] for number in self._matches_without_spaces(query, MIN_CHAR)}:
@@ -117,26 +119,29 @@ class NameIndex:
         return scores if with_digits == query else np.maximum(scores, self._word_scores(with_digits))
 
     def _word_scores(self, query: str) -> np.ndarray:
-        """Return the scores of films whose name has all words of the query, (F,). The last word can be a prefix."""
+        """Return the scores of films whose name has all words of the query as it is spelt, (F,); 0 for other films.
+
+        The last word can be the beginning of a word.
+        """
         scores = np.zeros(self._n_films)
         if not query:
             return scores
         numbers = np.flatnonzero(self._has_words(query.split()))
-        scores[self._film_of[numbers]] = ALL_WORDS
+        scores[self._film_of_name[numbers]] = ALL_WORDS
         has_phrase = [f" {query}" in f" {self._names[number]}" for number in numbers]
-        scores[self._film_of[numbers[has_phrase]]] = PHRASE
+        scores[self._film_of_name[numbers[has_phrase]]] = PHRASE
         bare = strip_article(query)
         penalty = 0 if bare == query else ARTICLE_PENALTY
         for score, start, end in ((PREFIX, "", MAX_CHAR), (WHOLE_WORDS, " ", "!"), (EXACT, "", MIN_CHAR)):
             if score == WHOLE_WORDS and len(bare) < 2:
                 continue  # one letter is not a word yet
-            raise_scores(scores, self._film_of[sorted_span(self._names, query + start, query + end)], score)
+            raise_scores(scores, self._film_of_name[sorted_span(self._names, query + start, query + end)], score)
             bare_matches = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
-            raise_scores(scores, self._film_of[bare_matches], score - penalty)
+            raise_scores(scores, self._film_of_name[bare_matches], score - penalty)
         return scores
 
     def _has_words(self, words: list[str]) -> np.ndarray:
-        """Return True for the names that have all words, (N,) bool. The last word can be a prefix."""
+        """Return True for the names that have all words, (N,) bool. The last word can be the beginning of a word."""
         result = np.ones(len(self._names), bool)
         for word, end in zip(words, [MIN_CHAR] * (len(words) - 1) + [MAX_CHAR], strict=True):
             span = sorted_span(self._words, word, word + end)
@@ -145,27 +150,28 @@ class NameIndex:
             result &= has_word
         return result
 
-    def guess_scores(self, query: str, by_words: bool) -> np.ndarray:
-        """Return the scores of films whose name is spelt almost like the query, (F,).
+    def misspelt_scores(self, query: str, compare_words: bool) -> np.ndarray:
+        """Return the scores of films whose name is spelt almost like the query, (F,); 0 for other films.
 
-        With `by_words`, names are also compared word by word, and by their beginning without spaces.
+        With `compare_words`, names are also compared word by word, and by their beginning without spaces.
         """
         scores = np.zeros(self._n_films)
-        if len(query) < MIN_GUESS_CHARS or not self._names:
+        if len(query) < MIN_MISSPELT_CHARS or not self._names:
             return scores
         bare = strip_article(query)
-        guesses = MISSPELT_NAME * similar_names(bare, self._bare)
-        if by_words:
-            raise_scores(scores, self._film_of[self._matches_without_spaces(query, MAX_CHAR)], PREFIX_WITHOUT_SPACES)
+        name_scores = MISSPELT_NAME * name_similarities(bare, self._bare)
+        if compare_words:
+            longer_names = self._matches_without_spaces(query, MAX_CHAR)
+            raise_scores(scores, self._film_of_name[longer_names], PREFIX_WITHOUT_SPACES)
             # if a whole name is similar, an article of the query is no match of a longer name: "the jokker" is "Joker"
-            words = numbers_to_digits(bare if guesses.any() else query).split()
-            guesses = np.maximum(guesses, MISSPELT_WORDS * self._similar_words(words))
-        numbers = np.flatnonzero(guesses > MIN_GUESS_RATIO * guesses.max())
-        np.maximum.at(scores, self._film_of[numbers], guesses[numbers])
+            words = numbers_to_digits(bare if name_scores.any() else query).split()
+            name_scores = np.maximum(name_scores, MISSPELT_WORDS * self._mean_word_similarities(words))
+        numbers = np.flatnonzero(name_scores > MIN_MISSPELT_RATIO * name_scores.max())
+        np.maximum.at(scores, self._film_of_name[numbers], name_scores[numbers])
         return scores
 
     def _matches_without_spaces(self, query: str, end: str) -> np.ndarray:
-        """Return the numbers of the names that match the query without the spaces of both: "walle" is "wall e".
+        """Return the numbers of the names that match the query if spaces are ignored: "walle" matches "wall e".
 
         `end` is MIN_CHAR for names that equal the query, MAX_CHAR for names that begin with it.
         """
@@ -174,33 +180,33 @@ class NameIndex:
             return np.zeros(0, np.int64)
         return self._spaceless_order[sorted_span(self._spaceless_sorted, spaceless, spaceless + end)]
 
-    def _similar_words(self, query_words: list[str]) -> np.ndarray:
+    def _mean_word_similarities(self, query_words: list[str]) -> np.ndarray:
         """Return the mean similarity 0…1 of the words of a query to the most similar word of each name, (N,).
 
-        It is 0 if a word of the query has no similar word in the name. The last word can be a prefix.
+        It is 0 if a word of the query has no similar word in the name. The last word can be the beginning of a word.
         """
         max_edits = max_query_edits(" ".join(query_words))
         total, has_all = np.zeros(len(self._names)), np.ones(len(self._names), bool)
         for index, word in enumerate(query_words[:MAX_QUERY_WORDS]):
             is_last = index == len(query_words) - 1
-            similarity = self._best_similarity(_word_similarity(word, self._words, max_edits, allow_prefix=is_last))
-            total += similarity
-            has_all &= similarity > 0
+            similarities = self._best_similarities(_word_similarities(word, self._words, max_edits, is_last))
+            total += similarities
+            has_all &= similarities > 0
             if not has_all.any():
                 break
         return np.where(has_all, total, 0) / min(len(query_words), MAX_QUERY_WORDS)
 
-    def _best_similarity(self, similarity: np.ndarray) -> np.ndarray:
+    def _best_similarities(self, word_similarities: np.ndarray) -> np.ndarray:
         """Return the similarity of the most similar word of each name, (N,), from the similarities of words, (W,)."""
         result = np.zeros(len(self._names))
-        similar = np.flatnonzero(similarity)
-        for word in similar[np.argsort(similarity[similar], kind="stable")]:  # ascending: the best word is written last
-            result[self._postings[self._starts[word] : self._starts[word + 1]]] = similarity[word]
+        words = np.flatnonzero(word_similarities)
+        for word in words[np.argsort(word_similarities[words], kind="stable")]:  # ascending: the best is written last
+            result[self._postings[self._starts[word] : self._starts[word + 1]]] = word_similarities[word]
         return result
 
 
 def _sort(names: list[str]) -> tuple[np.ndarray, list[str]]:
-    """Return the indices that sort names, (N,) int64, and the sorted names."""
+    """Return the numbers of names in sorted order, (N,) int64, and the sorted names."""
     order = sorted(range(len(names)), key=names.__getitem__)
     return np.array(order, np.int64), [names[index] for index in order]
 
@@ -224,28 +230,31 @@ def max_query_edits(query: str) -> int:
     return len(query.replace(" ", "")) // 5
 
 
-def similar_names(query: str, names: list[str]) -> np.ndarray:
-    """Return the similarity 0…1 of names that are spelt almost like the query, (N,); 0 for others."""
+def name_similarities(query: str, names: list[str]) -> np.ndarray:
+    """Return the similarity 0…1 of names that are spelt almost like the query, (N,); 0 for other names."""
     max_edits = min(max_word_edits(len(query)), max_query_edits(query))
     if not max_edits or not names:
         return np.zeros(len(names))
-    similarity = _edit_similarity(query, names, max_edits)
-    for index in np.flatnonzero(similarity).tolist():
+    similarities = _edit_similarities(query, names, max_edits)
+    for index in np.flatnonzero(similarities).tolist():
         if not _is_plausible(query, names[index]):
-            similarity[index] = 0
-    return similarity
+            similarities[index] = 0
+    return similarities
 
 
-def _edit_similarity(text: str, others: list[str], max_edits: int, max_similarity: float = 1.0) -> np.ndarray:
-    """Return `max_similarity` minus the share of wrong letters of each other text; 0 with more than `max_edits`."""
+def _edit_similarities(text: str, others: list[str], max_edits: int, max_similarity: float = 1.0) -> np.ndarray:
+    """Return `max_similarity` minus the share of wrong letters, for each of n other texts, (n,).
+
+    The similarity is 0 for a text with more than `max_edits` wrong letters.
+    """
     edits = process.cdist([text], others, scorer=OSA.distance, score_cutoff=max_edits, dtype=np.int16)[0]
     return np.where(edits <= max_edits, max_similarity - edits / len(text), 0.0)
 
 
 def _is_plausible(query: str, name: str) -> bool:
-    """Return whether a name can be the misspelt query: equal numbers, a similar start, and few wrong letters per word.
+    """Return whether a query can be a misspelt name: equal numbers, an equal start, and few wrong letters per word.
 
-    Words are compared only if both have the same number of words.
+    Words are compared only if query and name have the same number of words.
     """
     words, others = query.split(), name.split()
     if _number_words(words) != _number_words(others) or not _same_start(query, name):
@@ -259,11 +268,11 @@ def _is_misspelling(word: str, other: str) -> bool:
     return sorted(word) == sorted(other) or OSA.distance(word, other) <= max_edits
 
 
-def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: bool) -> np.ndarray:
-    """Return the similarity of each of the sorted `words` to `word`, (W,).
+def _word_similarities(word: str, words: list[str], max_edits: int, allow_prefix: bool) -> np.ndarray:
+    """Return the similarity 0…1 of each of the sorted `words` to `word`, (W,).
 
-    It is 0 if more than `max_edits` letters differ, or more than `max_word_edits` accepts. With `allow_prefix`, the
-    beginnings of `words` are also compared.
+    It is 0 if more letters differ than `max_edits` or `max_word_edits` allows. With `allow_prefix`, the beginnings of
+    `words` are also compared.
     """
     if any(letter.isdigit() for letter in word):
         max_edits = 0
@@ -281,10 +290,10 @@ def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: 
     max_edits = min(max_word_edits(len(word)), max_edits)
     if not max_edits:
         return result
-    similarities = _edit_similarity(word, words, max_edits)
+    similarities = _edit_similarities(word, words, max_edits)
     if allow_prefix:
         prefixes = [other[: len(word)] for other in words]
-        prefix_similarities = _edit_similarity(word, prefixes, max_edits, INFLECTED_SIMILARITY)
+        prefix_similarities = _edit_similarities(word, prefixes, max_edits, INFLECTED_SIMILARITY)
         similarities = np.maximum(similarities, prefix_similarities)
     has_same_start = [
         similarity > 0 and _same_start(word, other) for similarity, other in zip(similarities, words, strict=True)
@@ -293,7 +302,7 @@ def _word_similarity(word: str, words: list[str], max_edits: int, allow_prefix: 
 
 
 def _same_start(word: str, other: str) -> bool:
-    """Return whether two words begin alike, because "poker" is not "joker". The first two letters can be swapped."""
+    """Return whether two words have the same first letter: "poker" is not "joker". The first two can be swapped."""
     return word[0] == other[:1] or word[:2] == other[:2][::-1]
 
 
@@ -310,7 +319,7 @@ class NameMatches(NamedTuple):
 
 
 class NameLines:
-    """Names as lines of one text. It is built and searched faster than an index of words."""
+    """Searches names as lines of one text, which is built and searched faster than an index of words."""
 
     def __init__(self, names: Sequence[str]) -> None:
         """Index N normalized names."""
@@ -319,7 +328,7 @@ class NameLines:
         self._ends = list(accumulate(len(name) + 2 for name in names))  # position after each line of the text
 
     def search(self, query: str) -> dict[int, bool]:
-        """Return index of a matching name → whether the query is the whole name, ignoring articles.
+        """Return index of each matching name → whether the query is the whole name, ignoring articles.
 
         A name matches if each word of the query is the beginning of a word of the name.
         """
@@ -353,7 +362,7 @@ class PeopleAndTitles:
         self._n_films = len(films)
 
     def search(self, query: str) -> NameMatches:
-        """Return the scores of films with a matching title or person, and the person if it matches better."""
+        """Return the scores of films with a matching title or person, and the person if it has the higher score."""
         scores, people = np.zeros(self._n_films), dict[int, str]()
         if len(query) < (MIN_ASCII_CHARS if query.isascii() else MIN_OTHER_CHARS):
             return NameMatches(scores, people)

@@ -14,7 +14,7 @@ from bisect import bisect_left
 from itertools import pairwise
 from typing import NamedTuple
 
-# the first and the last character in sorting, for `sorted_span`
+# the characters that sort before and after all others, for `sorted_span`
 MIN_CHAR = "\0"  # only "x" is from "x" up to "x" + MIN_CHAR
 MAX_CHAR = "\U0010ffff"  # all names from "x" up to "x" + MAX_CHAR begin with "x"
 ARTICLES = "the|a|an|le|la|les|un|une|der|die|das|den|ein|eine|el|los|las|il|lo|gli|una|uno|det|de|het|en|ett|o|os|as"
@@ -23,11 +23,13 @@ _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLES}) (?=.)")
 # brackets that are not within a word ("Assassin(s)") but can contain such a word; the final bracket can be missing
 _BRACKETS = re.compile(r"(?:^|(?<=\s))\(((?:[^()]|\(\w+\))*)(?:\)(?!\w)|$)")
 _ALSO_KNOWN_AS = re.compile(r"^(?:a\.?k\.?a\.?|also known as)\s+", re.IGNORECASE)
+# "heat (1995)", "heat (1995" or "heat 1995"
 _YEAR = re.compile(r"^(.*\S)\s*\(((?:18|19|20)\d\d)\)?$|^(.*\S)\s+((?:18|19|20)\d\d)$")
-_SPACED_LETTERS = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")
+_SPACED_LETTERS = re.compile(r"\b[^\W\d_](?: [^\W\d_]\b)+")  # "m a s h"
 _FINAL_NUMBER = re.compile(r"(?<=[^\W\d_])(\d{1,2})$")  # "hp3", "rocky2"
 _FINAL_ORDINAL = re.compile(r" the (second|third|fourth|fifth)$")  # "shrek the third"
-_BEFORE_NUMBERS = {"part", "pt", "episode", "chapter", "vol", "volume", "no"}  # removed before a number
+_PART_WORDS = {"part", "pt", "episode", "chapter", "vol", "volume", "no"}  # removed before a number
+# word → digits
 _ORDINALS = {"second": "2", "third": "3", "fourth": "4", "fifth": "5"}
 _NUMERALS = ("i", "ii", "iii", "iv", "v", "vi", "vii", "viii", "ix", "x", "xi", "xii", "xiii")
 _ROMAN = {numeral: str(number) for number, numeral in enumerate(_NUMERALS, 1)}
@@ -36,8 +38,9 @@ _NUMBER_NAMES = (
     "eighteen nineteen twenty"
 )
 _NUMBER_WORDS = dict(zip(_NUMBER_NAMES.split(), map(str, range(1, 21)), strict=True))
-_CHANGED_WORDS = {*_BEFORE_NUMBERS, *_ROMAN, *_NUMBER_WORDS}  # by `numbers_to_digits`
-_COMMON = dict(zip("абвдезийклмнопрстуф", "abvdezyiklmnoprstuf", strict=True)) | {  # RUSSIAN replaces и, й, ю and я
+_CHANGED_WORDS = {*_PART_WORDS, *_ROMAN, *_NUMBER_WORDS}  # words that `numbers_to_digits` changes or removes
+# Latin letters for the letters of both languages; RUSSIAN replaces и, й, ю and я
+_COMMON_LETTERS = dict(zip("абвдезийклмнопрстуф", "abvdezyiklmnoprstuf", strict=True)) | {
     "ж": "zh",
     "х": "kh",
     "ц": "ts",
@@ -60,13 +63,14 @@ class Romanization(NamedTuple):
 
 
 UKRAINIAN = Romanization(
-    _COMMON | {"г": "h", "ґ": "g", "є": "ie", "і": "i", "ї": "i", "ь": "", "'": "", "’": ""},
+    _COMMON_LETTERS | {"г": "h", "ґ": "g", "є": "ie", "і": "i", "ї": "i", "ь": "", "'": "", "’": ""},
     {"є": "ye", "ї": "yi", "й": "y", "ю": "yu", "я": "ya"},
     {},
     "ґєії",
 )
 RUSSIAN = Romanization(
-    _COMMON | {"г": "g", "и": "i", "й": "y", "ё": "yo", "ы": "y", "э": "e", "ю": "yu", "я": "ya", "ь": "", "ъ": ""},
+    _COMMON_LETTERS
+    | {"г": "g", "и": "i", "й": "y", "ё": "yo", "ы": "y", "э": "e", "ю": "yu", "я": "ya", "ь": "", "ъ": ""},
     {"е": "ye"},
     {"е": "ye"},
     "ёыэъ",
@@ -74,7 +78,10 @@ RUSSIAN = Romanization(
 
 
 class _Fold(dict[int, str]):
-    """Character → normalized form, cached. Keeps letters of all scripts, and removes accents and apostrophes."""
+    """Character code → normalized form, cached, for `str.translate`.
+
+    Letters of all scripts stay, accents and apostrophes are removed, and other characters become spaces.
+    """
 
     _plain = dict(zip("øłđæœð&'’‘`´", ["o", "l", "d", "ae", "oe", "d", " and ", "", "", "", "", ""], strict=True))
 
@@ -96,10 +103,13 @@ _fold = _Fold()
 
 
 def normalize(text: str) -> str:
-    """Return the form in which names are compared: "Amélie & L.A." → "amelie and la". A name like "***" stays."""
+    """Return the form in which names are compared: "Amélie & L.A." → "amelie and la", "M*A*S*H" → "mash".
+
+    A name without letters and digits, such as "***", stays as it is.
+    """
     plain = unicodedata.normalize("NFKD", text).translate(_fold)
     words = (text if plain.isspace() else plain).split()
-    return _SPACED_LETTERS.sub(lambda match: match[0].replace(" ", ""), " ".join(words))  # "m a s h" → "mash"
+    return _SPACED_LETTERS.sub(lambda match: match[0].replace(" ", ""), " ".join(words))
 
 
 def title_names(title: str) -> list[str]:
@@ -125,10 +135,10 @@ def strip_article(name: str) -> str:
 
 
 def numbers_to_digits(name: str) -> str:
-    """Return a normalized name with numbers as digits and without words such as "part": "rocky part iv" → "rocky 4".
+    """Return a normalized name with numbers as digits, and without words such as "part" before them.
 
-    A Roman numeral as first word stays ("v for vendetta"). A number word becomes digits ("twelve monkeys" → "12
-    monkeys").
+    "rocky part iv" → "rocky 4", "twelve monkeys" → "12 monkeys", "shrek the third" → "shrek 3". A Roman numeral as
+    first word stays, as in "v for vendetta".
     """
     if name.endswith(tuple(_ORDINALS)):
         name = _FINAL_ORDINAL.sub(lambda match: f" {_ORDINALS[match[1]]}", name)
@@ -138,7 +148,7 @@ def numbers_to_digits(name: str) -> str:
     later_words = [_ROMAN.get(word, word) for word in words[1:]]
     result = words[:1]
     for word, next_word in pairwise([*later_words, ""]):
-        if not (word in _BEFORE_NUMBERS and next_word.isdigit()):
+        if not (word in _PART_WORDS and next_word.isdigit()):
             result.append(word)
     return " ".join(result)
 
@@ -164,7 +174,7 @@ def sorted_span(ordered: list[str], start: str, end: str) -> slice:
 
 
 def romanizations(text: str) -> list[str]:
-    """Return the possible Latin forms of a text, in lower case.
+    """Return the possible Latin forms of a text, in lower case, from Ukrainian and from Russian.
 
     The list is empty for a text without Cyrillic letters, or with unique letters of both languages.
     """
@@ -172,7 +182,7 @@ def romanizations(text: str) -> list[str]:
         return []
     text = unicodedata.normalize("NFC", text.casefold())  # file names of macOS have й and ї as two characters
     letters = set(text)
-    if letters.isdisjoint({*_COMMON, *UKRAINIAN.unique_letters, *RUSSIAN.unique_letters}):
+    if letters.isdisjoint({*_COMMON_LETTERS, *UKRAINIAN.unique_letters, *RUSSIAN.unique_letters}):
         return []
     languages = [UKRAINIAN] if letters.isdisjoint(RUSSIAN.unique_letters) else []
     languages += [RUSSIAN] if letters.isdisjoint(UKRAINIAN.unique_letters) else []

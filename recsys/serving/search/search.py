@@ -2,9 +2,9 @@
 
 A film has several names: its title, alternative titles in brackets, and names from a table (`recsys.data.film_names`).
 Names and queries are normalized and compared (name_index.py). Cyrillic names and queries are also compared in Latin
-letters. A query can also be a nickname, initials, or a series with a number ("rocky 4"). If the data set lacks the
-film, the search does not return another film instead. If the data set lists a film twice, the search returns the film
-number with more ratings.
+letters. A query can also be a nickname, initials, or a series with a number ("rocky 4"). For an exact title that the
+data set lacks, the search does not return another film. If the data set lists a film twice, the search only returns the
+film number with more ratings.
 
 Shapes: F films.
 """
@@ -29,8 +29,8 @@ from recsys.serving.search.name_index import (
     NameIndex,
     NameMatches,
     PeopleAndTitles,
+    name_similarities,
     raise_scores,
-    similar_names,
 )
 from recsys.serving.search.normalize import (
     comparable_name,
@@ -43,31 +43,31 @@ from recsys.serving.search.normalize import (
     title_names,
 )
 
-TOO_FEW = "too few ratings to learn from"  # why models have no score for an infrequent film
+TOO_FEW_RATINGS = "too few ratings to learn from"  # why models have no score for an infrequent film
 MAX_QUERY_CHARS = 200  # the longest title of MovieLens has fewer
 # scores in percent, see also name_index.py
 SERIES_MATCH = 90
 INITIALS_MATCH = 88
 YEAR_MATCH = 75
-MISSPELT_SERIES = 68  # times the similarity 0…1 to the name of a series
-MIN_CONFIDENT = 40  # minimum score of the film that the user probably means
+MISSPELT_SERIES = 68  # multiplied by the similarity 0…1 to the name of a series
+MIN_CONFIDENT = 40  # minimum score of a film that the visitor probably means
 ADJACENT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs by one from the year in the query
 # factor that keeps scores below MIN_CONFIDENT, for films of another year or number in a series, and for suggestions
 UNLIKELY_WEIGHT = 0.39
-# minimum letters of a Cyrillic query that can mean a part of a name in Latin letters. A shorter query can only mean a
-# whole name: "бокс" does not mean "Boksuneun naui geot".
+# minimum letters of a Cyrillic query that is compared with parts of names in Latin letters. For a shorter query, other
+# films than those with this whole name are unlikely: "бокс" does not mean "Boksuneun naui geot".
 MIN_LETTERS_OF_PART = 6
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
-N_NEAREST = 3
-# A film with a subtitle ranks above the film whose title equals the query if it has many more viewers:
+N_NEAREST = 3  # films that `TitleIndex.nearest` suggests
+# A film with a subtitle ranks above the film whose title equals the query if it has many more ratings:
 # "lord of the rings" means the films of 2001 to 2003 rather than the film of 1978.
-MIN_VIEWER_RATIO = 5
-EXTRA_VIEWERS = 10  # added to the viewers of the film with the equal title, because small numbers differ by chance
+MIN_RATINGS_RATIO = 5
+EXTRA_RATINGS = 10  # added to the ratings of the film with the equal title, because small numbers differ by chance
 
 _MOVIE_ID = re.compile(r"^#\s*(\d{1,9})$")
 _YEAR_ALONE = re.compile(r"^\(?((?:18|19|20)\d\d)\)?$")
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s(?=\s)")
-_WITH_NUMBER = re.compile(r"^(\D*\S) (\d{1,2})$")
+_NAME_AND_NUMBER = re.compile(r"^(\D*\S) (\d{1,2})$")
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,11 @@ class SearchResult:
     @property
     def unscored_reason(self) -> str:
         """Why models have no score for the film; "" if they have one."""
-        return TOO_FEW if self.is_infrequent else ""
+        return TOO_FEW_RATINGS if self.is_infrequent else ""
 
     @property
     def is_confident(self) -> bool:
-        """Whether the film is probably the one that the user means, not a film of another year or number."""
+        """Whether the visitor probably means this film. False for a film of another year or number, or a suggestion."""
         return self.score >= MIN_CONFIDENT
 
     @property
@@ -104,36 +104,37 @@ class TitleIndex:
 
     def __init__(self, catalog: Catalog, counts: Sequence[int] | np.ndarray | None = None) -> None:
         """Index the titles. Films of equal score are ordered by `counts` (I,), the numbers of ratings of the items."""
-        self._films = catalog.films  # F, the I items first; below, a row is a film number
+        self._films = catalog.films  # F, the items first; in this class, a row is a film number
         self.n_items = len(catalog)
         self._popularity = np.zeros(len(self._films), np.int64)  # (F,) 0 for infrequent films
         if counts is not None:
             self._popularity[: self.n_items] = counts
         self._years = np.array([film.year or 0 for film in self._films])  # (F,)
         forms: set[tuple[str, int]] = set()  # (normalized name, row)
-        item_names: list[tuple[str, str, int]] = []  # see `series.find_series`
-        table = film_names.read().by_corrected_title
+        item_names: list[series.ItemName] = []
+        name_table = film_names.read().by_corrected_title
         self._nicknames: dict[str, list[int]] = {}  # normalized nickname without spaces → rows
         self._subtitles: dict[str, list[int]] = {}  # normalized subtitle without article → rows of items
         self._main_titles: dict[str, list[int]] = {}  # title before the subtitle → rows of items
         for row, film in enumerate(self._films):
-            names = table.get((film.title, film.year), film_names.FilmNames(film.title))
-            forms |= {(form, row) for name in names_of(names) for form in name_forms(name)}
+            names = name_table.get((film.title, film.year), film_names.FilmNames(film.title))
+            forms |= {(form, row) for name in split_titles(names) for form in name_forms(name)}
             if row < self.n_items:
                 for name in title_names(film.title):
                     normalized = numbers_to_digits(normalize(name))
-                    item_names.append((name, normalized, row))
+                    item_names.append(series.ItemName(name, normalized, row))
                     for main_title in series.main_titles(name, strip_article(normalized)):
                         self._main_titles.setdefault(main_title, []).append(row)
                 for subtitle in series.subtitles(film.title):
                     self._subtitles.setdefault(strip_article(normalize(subtitle)), []).append(row)
             for nickname in names.nicknames:
-                self._nicknames.setdefault(_without_spaces(normalize(nickname)), []).append(row)
+                self._nicknames.setdefault(normalize(nickname).replace(" ", ""), []).append(row)
         self._names = NameIndex(forms, len(self._films))
-        self._duplicates = np.array([*catalog.main_film_by_duplicate(self._popularity)], np.int64)  # not returned
+        # rows that are never returned, because the data set lists their film twice
+        self._duplicates = np.array([*catalog.main_film_by_duplicate(self._popularity)], np.int64)
         self._series = series.find_series(item_names, self._years)
         self._series_by_initials = series.series_by_initials(self._series)
-        self._initials = series.title_initials(item_names)
+        self._rows_by_initials = series.title_initials(item_names)
         self._details, self._tags = catalog.details, catalog.tags
 
     def __len__(self) -> int:
@@ -142,20 +143,21 @@ class TitleIndex:
 
     @property
     def years(self) -> tuple[int, int] | None:
-        """The years of the oldest and the newest film; None if no year is known."""
+        """The years of the oldest and the newest film; None if no film has a year."""
         years = self._years[self._years > 0]
         return (int(years.min()), int(years.max())) if len(years) else None
 
     @cached_property
     def _people_and_titles(self) -> PeopleAndTitles | None:
-        """The index of people and of titles in other languages, or None if neither is known."""
+        """The index of people and of titles in other languages, or None if the film details have neither."""
         return PeopleAndTitles(self._details, self._films) if self._details.has_names else None
 
     @cached_property
     def _tag_words(self) -> frozenset[str]:
-        """The normalized tags with at least MIN_TAG_USES uses, and their words. Most are people and subjects.
+        """The normalized tags with at least MIN_TAG_USES uses, and the words of these tags.
 
-        A query that is such a tag has no typing error: "lynch" is the director, not a misspelt "Naked Lunch".
+        Most are people and subjects. A query that is such a tag or word has no typing error: "lynch" is the director,
+        not a misspelt "Naked Lunch".
         """
         uses = np.bincount(np.asarray(self._tags.tag_index), minlength=len(self._tags.texts))
         tags = [normalize(self._tags.texts[number]) for number in np.flatnonzero(uses >= MIN_TAG_USES)]
@@ -174,16 +176,17 @@ class TitleIndex:
         return {label: row for row, label in enumerate(labels) if n_films[label] == 1 and row not in duplicates}
 
     def search(self, text: str, limit: int = 8) -> list[SearchResult]:
-        """Return at most `limit` films, best match first, then most popular first. Any text is valid.
+        """Return at most `limit` films, best match first, then most popular first.
 
-        The query can end in a year ("heat 1995") or in a moved article ("Matrix, The"). "#2571" is a MovieLens id.
+        Any text is valid. It can end in a year ("heat 1995") or in a moved article ("Matrix, The"). "#2571" is a
+        MovieLens id.
         """
-        return list(islice(self._ranked(text, min_matches=limit), max(0, limit)))
+        return list(islice(self._ranked_films(text, min_matches=limit), max(0, limit)))
 
     def nearest(self, text: str) -> list[SearchResult]:
-        """Return the N_NEAREST films with the most similar names, as suggestions if `search` returns no film."""
+        """Return at most N_NEAREST films with the most similar names, as suggestions if `search` returns no film."""
         query = strip_article(_normalize_query(split_year(text[:MAX_QUERY_CHARS].strip())[0]))
-        scores = self._names.letter_similarity(query) * UNLIKELY_WEIGHT
+        scores = self._names.letter_similarities(query) * UNLIKELY_WEIGHT
         return list(islice(self._results(NameMatches(scores, {})), N_NEAREST))
 
     def find_all_exact(self, text: str) -> list[SearchResult]:
@@ -192,14 +195,14 @@ class TitleIndex:
         Films that have the name only in the table `recsys.data.film_names` come last. If the text has a year, only
         films of that year are returned. If there is no film, films with this title in another language are returned.
         """
-        ranked = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked(text, titles_only=True)))
+        films = list(takewhile(lambda film: film.score >= OTHER_TITLE, self._ranked_films(text, titles_only=True)))
         name = comparable_name(title_names(split_year(text.strip())[0])[0])
-        exact_matches = [film for film in ranked if film.score == EXACT]
-        exact_matches.sort(key=lambda film: not _has_name(film, name))
-        return exact_matches or [film for film in ranked if film.score == OTHER_TITLE]
+        exact_matches = [film for film in films if film.score == EXACT]
+        exact_matches.sort(key=lambda film: name not in map(comparable_name, title_names(film.title)))
+        return exact_matches or [film for film in films if film.score == OTHER_TITLE]
 
     def find_by_label(self, label: str) -> SearchResult | None:
-        """Return the film with this label, or None if no film or several films have it. It takes microseconds."""
+        """Return the film with this label, such as "Heat (1995)", or None if no film or several films have it."""
         row = self._row_by_label.get(label)
         return None if row is None else self._result(row, EXACT)
 
@@ -207,14 +210,14 @@ class TitleIndex:
         """Return the most popular film of `find_all_exact`, or None."""
         return next(iter(self.find_all_exact(text)), None)
 
-    def _ranked(self, text: str, min_matches: int = 0, titles_only: bool = False) -> Iterator[SearchResult]:
+    def _ranked_films(self, text: str, min_matches: int = 0, titles_only: bool = False) -> Iterator[SearchResult]:
         """Yield matching films, best first.
 
         Args:
             text: The query.
             min_matches: If fewer films match, films with similar titles are added.
-            titles_only: Whether films with another title that the query can mean are left out: longer titles
-                ("endgame": "Avengers: Endgame"), and films of a misspelt series or of another number in a series.
+            titles_only: Whether films are left out that the query can mean, but whose title it is not: films with a
+                longer title ("endgame": "Avengers: Endgame"), and films of a misspelt series or another series number.
         """
         text = text[:MAX_QUERY_CHARS].strip()
         if match := _MOVIE_ID.match(text):
@@ -224,20 +227,21 @@ class TitleIndex:
         yield from self._results(self._scores(text, min_matches, titles_only))
 
     def _results(self, matches: NameMatches) -> Iterator[SearchResult]:
-        """Yield the films with a score above 0, best first."""
+        """Yield the films with a score above 0, best first, then most popular first. Duplicates are skipped."""
         scores, people = matches
         rows = np.setdiff1d(np.flatnonzero(scores), self._duplicates)
         for row in rows[np.lexsort((rows, -self._popularity[rows], -scores[rows]))].tolist():
             yield self._result(row, float(scores[row]), people.get(row, ""))
 
     def _result(self, row: int, score: float, person: str = "") -> SearchResult:
+        """Return the result for a row. person: The person that the query matched, if any."""
         is_infrequent = row >= self.n_items
         return SearchResult(row, *self._films[row], score=score, is_infrequent=is_infrequent, matched_person=person)
 
     def _scores(self, text: str, min_matches: int, titles_only: bool) -> NameMatches:
         """Return the scores of all films, 0…100. A final year in the text can also be a part of the title.
 
-        For the arguments, see `_ranked`.
+        For the arguments, see `_ranked_films`.
         """
         title, year = split_year(text)
         query = _normalize_query(title)
@@ -273,77 +277,82 @@ class TitleIndex:
         return NameMatches(np.maximum(scores, matches.scores), people)
 
     def _has_whole_name(self, query: str, scores: np.ndarray) -> np.ndarray:
-        """Return True for the films whose whole name or initials match the query, (F,) bool.
+        """Return True for the films whose whole name or initials match the query, (F,) bool. A name can be misspelt.
 
-        scores: Title scores for the query, (F,).
+        scores: Result of `_title_scores` for the query, (F,).
         """
         is_exact = np.isin(scores, (EXACT, SERIES_MATCH, INITIALS_MATCH))
-        return is_exact | (self._names.guess_scores(query, by_words=False) > 0)
+        return is_exact | (self._names.misspelt_scores(query, compare_words=False) > 0)
 
     def _title_scores(self, query: str, min_matches: int, titles_only: bool) -> np.ndarray:
-        """Return the scores of titles, ignoring years, (F,). For the arguments, see `_ranked`."""
+        """Return the scores of all films by title, (F,), ignoring years. For the arguments, see `_ranked_films`."""
         scores = self._names.match_scores(query)
         spaced_query = numbers_to_digits(separate_number(query))  # "hp3" and "hp three" → "hp 3"
-        for nickname in map(_without_spaces, (query, spaced_query)):
-            raise_scores(scores, self._nicknames.get(nickname, []), EXACT)
-        has_title = scores == EXACT
-        if not titles_only and has_title.any() and not has_title[: self.n_items].any():
+        for nickname in (query, spaced_query):
+            raise_scores(scores, self._nicknames.get(nickname.replace(" ", ""), []), EXACT)
+        is_exact = scores == EXACT
+        if not titles_only and is_exact.any() and not is_exact[: self.n_items].any():
             # "endgame" means Avengers: Endgame rather than an infrequent film of this title
             raise_scores(scores, self._subtitles.get(strip_article(query), []), EXACT)
-        if not titles_only and has_title.any():
+        if not titles_only and is_exact.any():
             raise_scores(scores, self._popular_films_with_main_title(query, scores), EXACT)
-        name_and_number = _WITH_NUMBER.match(strip_article(spaced_query))
-        if name_and_number:
-            name = name_and_number[1]
-            names = [name] if name in self._series else self._series_with_initials(name)
-            raise_scores(scores, self._numbered(names, int(name_and_number[2])), SERIES_MATCH)
+        match = _NAME_AND_NUMBER.match(strip_article(spaced_query))
+        name, number = (match[1], int(match[2])) if match else ("", 0)
+        series_names = [name] if name in self._series else self._series_with_initials(name)
+        raise_scores(scores, self._rows_of_number(series_names, number), SERIES_MATCH)
         if not scores.any():
             self._add_initials(scores, query, spaced_query)
         if np.count_nonzero(scores) < min_matches and query not in self._tag_words:
-            scores = np.maximum(scores, self._names.guess_scores(query, by_words=not scores.any()))
-        title = series.strip_series_tag(query)
-        if title != query and not titles_only and not scores.any():
-            return self._title_scores(title, min_matches, titles_only)
-        if name_and_number and not titles_only and not scores.any():
-            scores = self._other_number_scores(name_and_number[1], int(name_and_number[2]))
+            scores = np.maximum(scores, self._names.misspelt_scores(query, compare_words=not scores.any()))
+        query_without_tag = series.strip_series_tag(query)
+        if query_without_tag != query and not titles_only and not scores.any():
+            return self._title_scores(query_without_tag, min_matches, titles_only)
+        if match and not titles_only and not scores.any():
+            scores = self._other_number_scores(name, number)
         return scores
 
     def _popular_films_with_main_title(self, query: str, scores: np.ndarray) -> np.ndarray:
-        """Return the rows of the films with the query as main title, (n,), if one of them is much more popular.
+        """Return the rows (n,) of the films with the query before a subtitle: "Star Wars: …" for "star wars".
 
-        It must have many more viewers than the films whose title equals the query. Otherwise no rows are returned.
+        There are none unless one of these films has many more ratings than each film whose title is the query. At least
+        one of the `scores` (F,) is EXACT.
         """
         rows = np.array(self._main_titles.get(strip_article(numbers_to_digits(query)), []), np.int64)
         # only names with the article of the query: "the mission" is not "Mission: Impossible"
         rows = rows[scores[rows] >= WHOLE_WORDS]
-        n_viewers_of_title = self._popularity[scores == EXACT].max()
-        n_viewers = self._popularity[rows].max(initial=0)
-        return rows if n_viewers >= MIN_VIEWER_RATIO * (n_viewers_of_title + EXTRA_VIEWERS) else rows[:0]
+        n_ratings_of_title = self._popularity[scores == EXACT].max()
+        n_ratings = self._popularity[rows].max(initial=0)
+        return rows if n_ratings >= MIN_RATINGS_RATIO * (n_ratings_of_title + EXTRA_RATINGS) else rows[:0]
 
     def _series_with_initials(self, letters: str) -> list[str]:
-        """Return the names of the series with these initials, with or without "the": "lotr" or "tlotr"."""
+        """Return the names of the series with these initials. The initial of "the" is optional: "lotr" or "tlotr"."""
         names = self._series_by_initials.get(letters, [])
         if not names and len(letters) > 3 and letters.startswith("t"):
             return self._series_by_initials.get(letters[1:], [])
         return names
 
-    def _numbered(self, names: Sequence[str], series_number: int) -> list[int]:
-        """Return the rows of the films with a number in any of the series `names`."""
-        rows = [self._series[name].row_of_number(series_number) for name in names]
+    def _rows_of_number(self, series_names: Sequence[str], number: int) -> list[int]:
+        """Return the rows of the films with a number in any of the series."""
+        rows = [self._series[name].row_of_number(number) for name in series_names]
         return [row for row in rows if row is not None]
 
-    def _other_number_scores(self, name: str, series_number: int) -> np.ndarray:
-        """Return scores for a misspelt series, and lower scores for films of a series without this number, (F,)."""
+    def _other_number_scores(self, name: str, number: int) -> np.ndarray:
+        """Return the scores of films for a name and a number that no film has together, (F,).
+
+        The film with the number in the most similar series gets a score, because the name can be misspelt. Films that
+        match the name without the number get unlikely scores.
+        """
         scores = self._names.match_scores(name) * UNLIKELY_WEIGHT
-        names = list(self._series)
-        similarity = similar_names(name, names)
-        if similarity.any():
-            best = int(similarity.argmax())
-            raise_scores(scores, self._numbered([names[best]], series_number), MISSPELT_SERIES * similarity[best])
+        series_names = list(self._series)
+        similarities = name_similarities(name, series_names)
+        if similarities.any():
+            best = int(similarities.argmax())
+            rows = self._rows_of_number([series_names[best]], number)
+            raise_scores(scores, rows, MISSPELT_SERIES * similarities[best])
         return scores
 
     def _add_initials(self, scores: np.ndarray, query: str, spaced_query: str) -> None:
-        """Raise the scores (F,) of films by initials: "lotr", "lotr two towers", or the initials of a title.
+        """Raise the scores (F,) of films by initials, in place: "lotr", "lotr two towers", or the initials of a title.
 
         `spaced_query` is the query with a final number as a separate word.
         """
@@ -354,30 +363,21 @@ class TitleIndex:
             elif not rest.isdigit():
                 full_name_scores = self._names.match_scores(f"{name} {rest}")
                 np.maximum(scores, full_name_scores * (SERIES_MATCH / EXACT), out=scores)
-        raise_scores(scores, self._initials.get(query, []), INITIALS_MATCH)
+        raise_scores(scores, self._rows_by_initials.get(query, []), INITIALS_MATCH)
 
 
-def names_of(film: film_names.FilmNames) -> list[str]:
-    """Return the names in the titles of a film, without nicknames."""
+def split_titles(film: film_names.FilmNames) -> list[str]:
+    """Return the names in all titles of a film, without nicknames."""
     return [name for title in (film.title, *film.other_titles) for name in title_names(title)]
 
 
 def name_forms(name: str) -> set[str]:
-    """Return the normalized forms of a name: as written, without "'s", in Latin letters, and each of them with digits.
+    """Return the normalized forms of a name: as written, without "'s", in Latin letters, and each form with digits.
 
     Without "'s", "Bridget Jones's Diary" begins with the words "bridget jones".
     """
     plain = {normalize(form) for form in (name, _POSSESSIVE.sub("", name), *romanizations(name))}
     return plain | set(map(numbers_to_digits, plain))
-
-
-def _has_name(film: SearchResult, name: str) -> bool:
-    """Return whether the title of a film has a name, in the form of `comparable_name`."""
-    return name in map(comparable_name, title_names(film.title))
-
-
-def _without_spaces(name: str) -> str:
-    return name.replace(" ", "")
 
 
 def _normalize_query(query: str) -> str:

@@ -3,16 +3,16 @@
 Titles of a series have a common prefix: up to a colon or a dash ("The Lord of the Rings: …"), up to "and the" ("Harry
 Potter and the …"), or up to a number ("Rocky II"). The normalized prefix identifies the series.
 
-The data has no series, so `find_series` and `items_of_series` guess. `find_series` is strict. `items_of_series` is
-loose, because a plan must not have two films of a series: "Casino" and "Casino Royale" count as one, too.
-
-Shapes: I items.
+The data has no series, so both functions guess. `find_series`, for searches, only accepts clear titles.
+`items_of_series`, for plans, accepts more, because a plan must not have two films of a series. It even takes "Casino"
+and "Casino Royale" for a series.
 """
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,10 +20,11 @@ from recsys.data.dataset import Dataset, Film, cache_by_dataset
 from recsys.serving.search.normalize import MAX_CHAR, comparable_name, initials, normalize, sorted_span, strip_article
 from recsys.text.films import rows_by_value
 
+_SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
+
 # for `find_series`
 MAX_GAP_YEARS = 12  # from a film titled like the series ("Rocky") to the next film; with a longer gap, it is unrelated
-_SUBTITLE_SEPARATOR = re.compile(r":\s+|\s+[-–—]\s+")
-_AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")
+_HERO_AND_THE = re.compile(r"^(\w+ \w+(?: \w+)?) and the ")  # of a normalized name: "harry potter and the …"
 _BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
 
 # for `items_of_series`
@@ -43,19 +44,26 @@ SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
     "x-men": "x-men",
 }
 _SERIES_TAG = re.compile(rf"^(?:{'|'.join(map(normalize, SERIES_TAGS))}) (?=.*[^\W\d])")
-_OTHER_TITLE = re.compile(r"\s*\([^()]*\)")  # " (a.k.a. Se7en)"
+_TITLE_IN_BRACKETS = re.compile(r"\s*\([^()]*\)")  # " (a.k.a. Se7en)"
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+")
 _NUMBER = r"(?:[1-9]|1[0-2]|[ivx]+|one|two|three|four|five|six|seven|eight|nine|ten|first|second|third|final|last)"
-_PART = re.compile(rf"[\s,:-]+(?:(?:the\s+)?(?:part|episode|chapter|volume|vol\.?)\s+)?{_NUMBER}[³²]?$|[²³]$")
-_HERO_AND = re.compile(r"^(\S+(?:\s+\S+){1,2}?)\s+(?:and|&)\s+the\s")  # "Harry Potter and the Goblet of Fire"
-_SUBTITLE = re.compile(r":\s|\s[-–]\s")
+_PART_NUMBER = re.compile(rf"[\s,:-]+(?:(?:the\s+)?(?:part|episode|chapter|volume|vol\.?)\s+)?{_NUMBER}[³²]?$|[²³]$")
+_HERO_IN_TITLE = re.compile(r"^(\S+(?:\s+\S+){1,2}?)\s+(?:and|&)\s+the\s")  # "indiana jones & the last crusade"
+
+
+class ItemName(NamedTuple):
+    """A name in the title of an item."""
+
+    written: str  # as in the title
+    normalized: str  # with numbers as digits
+    row: int  # number of the item
 
 
 @dataclass
 class Series:
     """The films with a common title prefix. A row is a film number."""
 
-    title_numbers: dict[int, int | None] = field(default_factory=dict)  # row → number in the title, or None
+    title_numbers: dict[int, int | None] = field(default_factory=dict)  # row → number after the prefix, or None
     titled_like_series: list[int] = field(default_factory=list)  # rows of films whose title is only the prefix
     order: list[int] = field(default_factory=list)  # rows by year; empty if this order is not reliable
 
@@ -65,18 +73,18 @@ class Series:
         return list(dict.fromkeys([*self.order, *self.title_numbers]))
 
     def row_of_number(self, number: int) -> int | None:
-        """Return the row of the film with this number in its title, else with this place by year, else None."""
+        """Return the row of the film with this number in its title, else of the n-th film by year, else None."""
         for row, title_number in self.title_numbers.items():
             if title_number == number:
                 return row
         return self.order[number - 1] if 0 < number <= len(self.order) else None
 
 
-def find_series(names: Iterable[tuple[str, str, int]], years: Sequence[int] | np.ndarray) -> dict[str, Series]:
+def find_series(names: Iterable[ItemName], years: Sequence[int] | np.ndarray) -> dict[str, Series]:
     """Return the series with at least two films, by prefix.
 
     Args:
-        names: Names of films, as (name as written, normalized name with digits, row). A film can have several names.
+        names: Names of films. A film can have several names.
         years: Year of each row; 0 if unknown.
     """
     candidates: dict[str, Series] = {}
@@ -122,10 +130,10 @@ def strip_series_tag(query: str) -> str:
     return _SERIES_TAG.sub("", query)
 
 
-def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]]:
-    """Return the rows by the initials of names and subtitles of three words or more. For `names`, see `find_series`.
+def title_initials(names: Iterable[ItemName]) -> dict[str, list[int]]:
+    """Return the rows by the initials of names and subtitles of three words or more.
 
-    A leading article is optional. Initials have at least three letters.
+    Initials are with and without a leading article, and have at least three letters.
     """
     rows: dict[str, list[int]] = {}
     for name, normalized, row in names:
@@ -138,18 +146,18 @@ def title_initials(names: Iterable[tuple[str, str, int]]) -> dict[str, list[int]
 
 
 def main_titles(name: str, normalized: str) -> set[str]:
-    """Return the parts of a name before a subtitle or "and the": {"lord of the rings"}. They can have a final number.
+    """Return the normalized parts of a name before a subtitle or "and the": {"lord of the rings"}.
 
-    `normalized` is the name with digits and without its article.
+    A part can end with a number. `normalized` is the normalized name with digits and without its article.
     """
     titles = {comparable_name(name[: match.start()]) for match in _SUBTITLE_SEPARATOR.finditer(name)}
-    if match := _AND_THE.match(normalized):
+    if match := _HERO_AND_THE.match(normalized):
         titles.add(match[1])
     return titles - {""}
 
 
 def _series_prefixes(name: str, normalized: str) -> set[str]:
-    """Return the possible prefixes of a name. `normalized` is the name with digits and without its article."""
+    """Return the possible series prefixes of a name. For the arguments, see `main_titles`."""
     titles = main_titles(name, normalized)
     prefixes = titles | {match[1] for text in [*titles, normalized] if (match := _BEFORE_NUMBER.match(text))}
     return {prefix for prefix in prefixes if not prefix[-1].isdigit()}
@@ -179,22 +187,22 @@ def _order_by_year(series: Series, years: Sequence[int] | np.ndarray) -> list[in
 def series_names(film: Film, tags: str = "") -> frozenset[str]:
     """Return the possible names of a film's series: {"star wars", …} for "Star Wars: Episode IV - A New Hope".
 
-    Two films with a common name are treated as parts of one series. A film without a series has its title as a name.
-    `tags` are separated by ", ".
+    Two films with a common name are treated as parts of a series. A film without a series has its title as a name.
+    `tags` are the film's tags, separated by ", ".
     """
-    title = _ARTICLE.sub("", _OTHER_TITLE.sub("", film.title).casefold()).strip()
-    names = {_without_number(title), _without_number(_SUBTITLE.split(title)[0])}
-    if hero := _HERO_AND.match(title):
-        names.add(hero[1])
+    title = _ARTICLE.sub("", _TITLE_IN_BRACKETS.sub("", film.title).casefold()).strip()
+    names = {_without_number(title), _without_number(_SUBTITLE_SEPARATOR.split(title)[0])}
+    if match := _HERO_IN_TITLE.match(title):
+        names.add(match[1])
     names |= {SERIES_TAGS[tag] for tag in tags.casefold().split(", ") if tag in SERIES_TAGS}
     return frozenset(names)
 
 
 def items_of_series(dataset: Dataset, item: int) -> np.ndarray:
-    """Return the items that seem to be of the series of an item, the item included, (n,) int64."""
+    """Return the items that seem to be in the same series as an item, the item included, (n,) int64."""
     names_of_item, items_of_name = _series_index(dataset)
-    parts = {item}.union(*(items_of_name[name] for name in names_of_item[item]))
-    return np.array(sorted(parts), np.int64)
+    items = {item}.union(*(items_of_name[name] for name in names_of_item[item]))
+    return np.array(sorted(items), np.int64)
 
 
 @cache_by_dataset
@@ -210,14 +218,16 @@ def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, lis
     for names in item_names:
         first_word_counts.update({name.split()[0] for name in names if name})
     long_names = {name for names in item_names for name in names if len(name) >= MIN_PREFIX_CHARS}
-    # the count of a name of several words is 0
-    prefixes = {name for name in long_names if first_word_counts[name] < COMMON_WORD_FILMS}
+    prefixes = {name for name in long_names if first_word_counts[name] < COMMON_WORD_FILMS}  # 0 for several words
     names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
     return names_of_item, rows_by_value(names_of_item)
 
 
 def _prefix_names(names: frozenset[str], prefixes: set[str]) -> set[str]:
-    """Return the prefixes that are the beginning of a name ("dark knight" of "dark knight rises") or its singular."""
+    """Return the prefixes that are the beginning of a name or its singular.
+
+    "dark knight" is the beginning of "dark knight rises", and "alien" is the singular of "aliens".
+    """
     beginnings: set[str] = set()
     for name in names:
         words = name.split()
@@ -228,4 +238,4 @@ def _prefix_names(names: frozenset[str], prefixes: set[str]) -> set[str]:
 
 def _without_number(title: str) -> str:
     """Return a title without its part number: "rocky ii", "rocky, part two" → "rocky". A number as title stays."""
-    return _PART.sub("", title).strip() or title
+    return _PART_NUMBER.sub("", title).strip() or title

@@ -12,7 +12,7 @@ import streamlit as st
 from streamlit.dataframe_util import convert_arrow_bytes_to_pandas_df
 
 from pages.evaluation import charts, page, trade_offs
-from pages.ui import i18n, url
+from pages.ui import cache, i18n, url
 from pages.ui.visitor import ListState
 from recsys import paths, storage
 from recsys.data.split import FORMER_OTHER_SCALE_RULE, LEAVE_ONE_OUT, OTHER_SCALE_RULE
@@ -349,6 +349,28 @@ def test_protocols_show_the_places_of_the_same_models_under_each(visit, measured
     assert "100%" not in said(app)
     app.get_by_key("protocols-ml-1m").set_value(["full"]).run()
     assert "Select at least two protocols." in said(app)
+
+
+def test_a_data_set_named_like_a_web_site_is_no_link(visit, home, monkeypatch):
+    monkeypatch.setattr(cache, "dataset_title", lambda name: "www.shop.example")
+    ranks = np.ones((1, 3), int)
+    bins = [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]
+    calibration = {"ece": 0.25, "bins": bins, "by_rank": {"predicted": [0.5], "hit_rate": [0.25]}}
+    document = result("sasrec-softmax", "ml-1m", "full", ranks)
+    results.write(document | {"also": "ml-100k", "calibration": calibration}, ranks)
+    app = visit("evaluation", data="ml-1m")
+    sentences = ["also learned from", "There are no training logs", "results for one protocol", "None of these"]
+    for section, sentence in zip(("leaderboard", "curves", "protocols", "calibration"), sentences, strict=True):
+        assert sentence in said(open_section(app, section))
+        assert "www.shop.example" not in said(app)
+
+
+def test_a_former_protocol_can_be_compared_with_the_others(visit, measured):
+    for variant, rank in {"bert4rec": 1, "popular": 2}.items():
+        results.write(result(variant, "ml-1m", "gone", np.full((1, 3), rank)), np.full((1, 3), rank))
+    app = open_section(visit("evaluation", data="ml-1m"), "protocols")
+    assert app.get_by_key("protocols-ml-1m").value == ["full", "popularity-100", "gone"]
+    assert {line["name"]: line["y"] for line in chart(app)} == {"Bert4Rec": [1, 1, 1], "Popular": [2, 2, 2]}
 
 
 def test_trade_offs_set_any_two_measures_against_each_other(visit, measured_here):

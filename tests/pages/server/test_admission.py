@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from pages.server.admission import LIMIT_VARIABLE, MAX_OPEN_PAGES, STREAM, Admission
+from pages.server.admission import LIMIT_VARIABLE, MAX_OPEN_PAGES, STREAM_PATH, Admission
 from tests import loops
 from tests.pages.server.asgi import hello, request, status
 
@@ -20,7 +20,7 @@ def with_visitors(admission, n, then):
 
     async def run():
         until = asyncio.Event()
-        scope = {"type": "websocket", "path": STREAM, "until": until}
+        scope = {"type": "websocket", "path": STREAM_PATH, "until": until}
         pages = [asyncio.create_task(admission(scope, None, None)) for _ in range(n)]
         await asyncio.sleep(0)
         found = await asyncio.to_thread(then)
@@ -46,7 +46,7 @@ def test_who_comes_when_it_is_full_is_told_so_and_when_to_try_again():
 
 def test_a_page_that_was_loaded_before_it_was_full_is_not_connected_either():
     admission = Admission(stay, 1)
-    sent = with_visitors(admission, 1, lambda: request(admission, STREAM, kind="websocket"))
+    sent = with_visitors(admission, 1, lambda: request(admission, STREAM_PATH, kind="websocket"))
     assert [message["type"] for message in sent] == ["websocket.close"]
 
 
@@ -57,7 +57,7 @@ def test_a_seat_is_free_again_when_a_visitor_leaves_or_a_page_breaks():
     admission = Admission(broken, 1)
     for _ in range(3):
         with pytest.raises(ConnectionResetError):
-            request(admission, STREAM, kind="websocket")
+            request(admission, STREAM_PATH, kind="websocket")
     admission.app = stay
     assert status(admission, accept="text/html") == 200
 

@@ -1,7 +1,7 @@
 import pytest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from pages.server.messages import PROTOCOL_ERROR, Messages
+from pages.server.messages import PROTOCOL_ERROR, MessageFilter
 from tests import loops
 
 
@@ -20,7 +20,7 @@ def through(*frames):
     async def send(message):
         sent.append(message)
 
-    loops.run(Messages(app)({"type": "websocket", "path": "/"}, receive, send))
+    loops.run(MessageFilter(app)({"type": "websocket", "path": "/"}, receive, send))
     return heard, sent
 
 

@@ -30,7 +30,7 @@ from starlette.middleware import Middleware
 from pages.server import uploads
 
 uploads.MAX_SESSION_BYTES, uploads.MAX_TOTAL_BYTES = {SESSION_BYTES}, {TOTAL_BYTES}
-app = st.App("page.py", middleware=[Middleware(uploads.Uploads)])
+app = st.App("page.py", middleware=[Middleware(uploads.UploadLimits)])
 """
 
 

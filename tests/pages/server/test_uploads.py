@@ -3,13 +3,13 @@ import tomllib
 import pytest
 
 from pages.server import uploads
-from pages.server.uploads import MAX_SESSION_BYTES, MAX_SESSION_FILES, PATH, Uploads
+from pages.server.uploads import MAX_SESSION_BYTES, MAX_SESSION_FILES, UPLOAD_PATH, UploadLimits
 from pages.ui import add_dataset
 from recsys import paths
 from tests.pages.server.asgi import hello, request, status
 
 MAX_FILE_BYTES = 1000
-APP = Uploads(hello)
+APP = UploadLimits(hello)
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def expect(session):
 
 
 def put(session, file="1", size=10, **headers):
-    return status(APP, f"{PATH}{session}/{file}", "PUT", content_length=size, **headers)
+    return status(APP, f"{UPLOAD_PATH}{session}/{file}", "PUT", content_length=size, **headers)
 
 
 def test_a_file_is_taken_from_whoever_is_asked_for_one():
@@ -56,13 +56,13 @@ def test_a_session_can_send_only_so_many_files_and_so_many_bytes(monkeypatch):
 def test_files_that_are_arriving_count():
     async def upload_another(scope, receive, send):
         if scope["path"].endswith("first"):
-            inside.append(status(app, f"{PATH}ann/second", "PUT", content_length=10))
-            inside.append(status(app, f"{PATH}ann/first", "PUT", content_length=10))
+            inside.append(status(app, f"{UPLOAD_PATH}ann/second", "PUT", content_length=10))
+            inside.append(status(app, f"{UPLOAD_PATH}ann/first", "PUT", content_length=10))
         await hello(scope, receive, send)
 
-    inside, app = [], Uploads(upload_another)
+    inside, app = [], UploadLimits(upload_another)
     uploads.allow_uploads("ann", MAX_SESSION_BYTES)
-    assert status(app, f"{PATH}ann/first", "PUT", content_length=MAX_SESSION_BYTES) == 200
+    assert status(app, f"{UPLOAD_PATH}ann/first", "PUT", content_length=MAX_SESSION_BYTES) == 200
     assert inside == [413, 409]
     assert put("ann", "second") == 200
 
@@ -73,20 +73,20 @@ def test_a_file_that_did_not_arrive_leaves_its_room():
 
     expect("ann")
     with pytest.raises(ConnectionResetError):
-        request(Uploads(broken), f"{PATH}ann/1", "PUT", content_length=10)
-    assert uploads._arriving == {}
+        request(UploadLimits(broken), f"{UPLOAD_PATH}ann/1", "PUT", content_length=10)
+    assert uploads._incoming_sizes == {}
 
 
 def test_a_file_of_unknown_size_is_refused():
     expect("ann")
-    assert status(APP, f"{PATH}ann/1", "PUT") == 411
+    assert status(APP, f"{UPLOAD_PATH}ann/1", "PUT") == 411
     assert put("ann", size="-5") == 411
 
 
 def test_everything_else_passes():
     assert status(APP, "/") == 200
-    assert status(APP, f"{PATH}bob/1", "OPTIONS") == 200
-    assert status(APP, f"{PATH}bob/1", "DELETE") == 200
+    assert status(APP, f"{UPLOAD_PATH}bob/1", "OPTIONS") == 200
+    assert status(APP, f"{UPLOAD_PATH}bob/1", "DELETE") == 200
 
 
 def test_the_sessions_that_asked_last_are_remembered(monkeypatch):

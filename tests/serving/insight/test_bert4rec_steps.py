@@ -12,9 +12,9 @@ from recsys.serving.insight.attention import read_attention
 from recsys.serving.insight.bert4rec_steps import (
     compute_steps,
     layer_predictions,
-    mask_positions,
     paper_differences,
     run_layers,
+    sample_masked_positions,
 )
 from recsys.serving.recommend import Request, ServingError, recommend
 from tests.serving.given import predictor
@@ -48,7 +48,7 @@ def test_where_training_compares_unseen_films_only_so_does_the_lesson():
     assert set(steps.predictions["item"]) == set(range(20)) - set(FILMS)
     assert steps.predictions["probability"].sum() == pytest.approx(1)
     assert all(not set(FILMS) & set(table["item"]) for table in layer_predictions(bert_predictor, steps, 20))
-    covered = mask_positions(model, np.array(FILMS))
+    covered = sample_masked_positions(model, np.array(FILMS))
     logits = torch.from_numpy(model.fill(np.array(FILMS), covered))
     logits[:, np.delete(FILMS, covered)] = -torch.inf
     expected = F.cross_entropy(logits, torch.from_numpy(np.array(FILMS)[covered]), reduction="none")
@@ -67,7 +67,7 @@ def test_the_softmax_is_shown_step_by_step():
 
 def test_films_are_covered_that_have_films_on_both_sides():
     for n in range(3, 14):
-        covered = mask_positions(bert(length=20), np.arange(n))
+        covered = sample_masked_positions(bert(length=20), np.arange(n))
         assert len(covered)
         assert 0 < covered.min() <= covered.max() < n - 1
 
@@ -76,7 +76,7 @@ def test_the_loss_of_a_covered_film_is_what_training_would_compute():
     model = bert()
     masked_films = compute_steps(predictor(WORLD, model), FILMS).masked_films
     example = np.array(FILMS)
-    covered = mask_positions(model, example)
+    covered = sample_masked_positions(model, example)
     logits = torch.from_numpy(model.fill(example, covered))
     expected = F.cross_entropy(logits, torch.from_numpy(example[covered]), reduction="none")
     assert masked_films["item"].tolist() == example[covered].tolist()

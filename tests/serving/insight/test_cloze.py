@@ -52,10 +52,10 @@ def test_several_blanks_are_predicted_at_once():
 def test_the_film_that_was_really_there_has_its_rank_and_probability():
     sequence, answers = insert_blanks([3, 4, 5, 6], [2], [])
     (blank,) = filled(Cycle(), sequence, k=1, answers=answers)
-    assert blank.answer == RankPosition(1, 17, blank.picks[0].probability)
+    assert blank.answer_rank == RankPosition(1, 17, blank.picks[0].probability)
     (blank,) = filled(Cycle(), sequence, k=20, answers={2: 15})
     (pick,) = (pick for pick in blank.picks if pick.item == 15)
-    assert blank.answer == RankPosition(pick.rank, 17, pytest.approx(pick.probability))
+    assert blank.answer_rank == RankPosition(pick.rank, 17, pytest.approx(pick.probability))
     assert pick.rank > 1
 
 
@@ -70,10 +70,10 @@ def test_a_blank_at_the_end_is_filled_with_the_recommendations(model):
 def test_films_of_the_sequence_are_recommended_on_request_only_and_have_no_rank_otherwise():
     (blank,) = filled(bert(), [3, 4, None], k=20, answers={2: 3})
     assert {3, 4} & {film.item for film in blank.picks} == set()
-    assert blank.answer is None
+    assert blank.answer_rank is None
     (blank,) = filled(bert(), [3, 4, None], k=20, answers={2: 3}, hide_seen=False)
     (pick,) = (pick for pick in blank.picks if pick.item == 3)
-    assert (len(blank.picks), blank.answer.rank) == (20, pick.rank)
+    assert (len(blank.picks), blank.answer_rank.rank) == (20, pick.rank)
 
 
 def test_a_sequence_of_nothing_but_blanks_has_answers():

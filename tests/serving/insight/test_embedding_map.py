@@ -12,7 +12,7 @@ from recsys.models.popular import Popular
 from recsys.serving.insight import embedding_map as maps
 from recsys.serving.insight import tsne
 from recsys.serving.insight.embedding_map import (
-    common_genres,
+    colour_genres,
     embedding_map,
     find_regions,
     limit_films,
@@ -90,9 +90,9 @@ def test_a_model_without_embeddings_is_refused_with_a_sentence():
 def test_rare_genres_and_films_without_one_share_a_colour(monkeypatch):
     table = embedding_map(predictor(WORLD, bert())).table
     table.loc[0, "genre"] = ""
-    assert set(common_genres(table)) == {"", "Comedy", "Horror"}
+    assert set(colour_genres(table)) == {"", "Comedy", "Horror"}
     monkeypatch.setattr(maps, "N_COLOURS", 1)
-    assert (common_genres(table) == "Horror").sum() == 10
+    assert (colour_genres(table) == "Horror").sum() == 10
 
 
 def test_of_a_large_catalogue_the_most_watched_are_drawn_and_those_that_must_not_be_missing(monkeypatch):

@@ -85,7 +85,7 @@ def test_a_model_that_reads_the_newest_film_gives_other_lists():
     # 0, 2, 4 → films 5, 11, 10; newest first, it ends in 0 → films 1, 11, 10
     found = effect(reads=True)
     assert not found.ignores_order
-    assert found.n_kept[0] == 2
+    assert found.kept_counts[0] == 2
     assert found.overlaps[0] == list_comparison.rank_biased_overlap([5, 11, 10], [1, 11, 10]) < 1
 
 
@@ -163,9 +163,9 @@ def test_the_table_leaves_a_rank_open_where_the_film_is_not_in_the_list():
 
 
 def test_the_last_films_are_those_that_recommenders_know():
-    assert list_comparison.last_positions([3, 12, 5, 11], 12) == [3, 2]
-    assert list_comparison.last_positions([0], 12) == list_comparison.last_positions([], 12) == []
-    assert list_comparison.last_positions(range(30), 40) == list(range(29, 19, -1))
+    assert list_comparison.last_item_positions([3, 12, 5, 11], 12) == [3, 2]
+    assert list_comparison.last_item_positions([0], 12) == list_comparison.last_item_positions([], 12) == []
+    assert list_comparison.last_item_positions(range(30), 40) == list(range(29, 19, -1))
 
 
 def test_a_guess_has_the_intervals_that_its_few_films_allow():
