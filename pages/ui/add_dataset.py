@@ -72,7 +72,7 @@ def _parse(file_id: str, _upload: UploadedFile) -> Table:
 @st.cache_resource(scope="session", max_entries=1, show_spinner=False)
 def _check(
     event_file_id: str, item_file_id: str, columns: dict[str, str], _events: Table, _items: Table | None
-) -> own_data.Checked:
+) -> own_data.CheckedFile:
     return own_data.check(_events, _items, columns)
 
 
@@ -108,7 +108,7 @@ def _choose_columns(events: Table) -> dict[str, str]:
     return chosen
 
 
-def _add_button(events: Table, checked: own_data.Checked, file_name: str) -> None:
+def _add_button(events: Table, checked: own_data.CheckedFile, file_name: str) -> None:
     """Show the summary of a file, the inputs for the name and the minimum of events, and the button that adds it."""
     st.markdown("\n".join(f"- {escape_markdown(localize(message))}" for message in checked.messages))
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", events.name.partition(".")[0]).strip("-_")

@@ -11,7 +11,7 @@ from pages.ui.i18n import N_, _, ngettext
 from pages.ui.visitor import visitor
 from pages.watch import saved_history
 from recsys.data.dataset import Dataset
-from recsys.data.history_import.entries import Imported
+from recsys.data.history_import.entries import ImportedFile
 from recsys.serving import history_review
 from recsys.serving.film_matching import Matcher, MatchMethod
 from recsys.serving.history_review import Review, WatchedFilm
@@ -31,7 +31,7 @@ class ReviewState:
 
     choices: dict[str, int | None] = field(default_factory=dict)  # `ImportedFilm.key` → film number; None: no film
     review: Review | None = None
-    basis: tuple[str, list[Imported]] | None = None  # name of the data set and content of the files of `review`
+    basis: tuple[str, list[ImportedFile]] | None = None  # name of the data set and content of the files of `review`
 
 
 @cache.cached_for_dataset()
@@ -40,7 +40,7 @@ def matcher(name: str) -> Matcher:
     return Matcher(cache.dataset(name))
 
 
-def show(state: ReviewState, dataset: Dataset, parts: list[Imported], has_files: bool) -> None:
+def show(state: ReviewState, dataset: Dataset, parts: list[ImportedFile], has_files: bool) -> None:
     """Render a summary, the uncertain films, tables of all films, and the button that imports the matched films.
 
     Args:

@@ -1,4 +1,4 @@
-"""Prepared data sets: parsed data sets on disk. Each is an artifact with about.json, .npy arrays and CSV tables.
+"""Prepared data sets: parsed data sets on disk. Each is an artifact of about.json, .npy arrays, CSV and JSON files.
 
 Large arrays are memory-mapped, others are read into memory. If another program shortens a mapped file in place (such as
 `truncate` or an editor), the system kills a process that reads it (SIGBUS).
@@ -35,10 +35,10 @@ from recsys.errors import recsys_command
 FORMAT = 5  # increase it when the format of the files changes
 READABLE_FORMATS = (4, FORMAT)  # format 4 stores the files in a subfolder. Older formats must be prepared again
 ABOUT = "about.json"
-MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory: the largest array of MovieLens 32M just fits
+MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory: more than the largest array of MovieLens 32M
 EVENT_COLUMNS = ("user", "item", "rating", "timestamp")
 TAG_COLUMNS = ("tag_movie", "tag_word", "tag_timestamp")
-_in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # folder → data set that could not be written, metadata
+_in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # folder → (data set that could not be written, `metadata`)
 
 
 class MissingData(DataError):
@@ -53,12 +53,12 @@ class PreparedMeta(TypedDict):
     name: str
     people: int  # users
     items: int
-    left_out: int  # infrequent films: with too few ratings
+    left_out: int  # infrequent films
     ratings: int
     ties: Literal["file", "drawn", "rows"]  # `Dataset.ties`
     noun: Literal["film", "item"]  # `Dataset.noun`
     fingerprint: str
-    archive: dict[str, Any]  # provenance: name, hash … of the file that the data set was parsed from
+    archive: dict[str, Any]  # provenance: name, hash and so on of the file from which the data set was parsed
     files: NotRequired[dict[str, str]]  # payload → SHA-256
     folder: NotRequired[str]  # only in format 4
 
@@ -105,13 +105,13 @@ def metadata(name: str) -> dict[str, Any]:
 
 
 def version(name: str) -> str:
-    """Return a text that changes when a data set or its film details are replaced, "" without data set."""
+    """Return a text that changes when a data set or its film details are replaced, "" if it is not on this machine."""
     document = paths.prepared(name) / ABOUT
     return storage.version(document, paths.details(name)) if document.exists() else ""
 
 
 def check(name: str) -> None:
-    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files again."""
+    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. All files are read."""
     _read_about(name)
     storage.check(paths.prepared(name) / ABOUT)
 
@@ -161,7 +161,7 @@ def _describe(dataset: Dataset, provenance: dict[str, Any]) -> PreparedMeta:
 
 
 def _files(dataset: Dataset) -> Mapping[str, storage.Content]:
-    """Return the payloads of a data set by name."""
+    """Return payload name → content."""
     catalog, tags = dataset.catalog, dataset.catalog.tags
     arrays = {column: getattr(dataset.interactions, column) for column in EVENT_COLUMNS}
     arrays |= dict(zip(TAG_COLUMNS, (tags.movie, tags.tag_index, tags.timestamp), strict=True))
@@ -185,7 +185,7 @@ def _write_array(array: np.ndarray, file: IO[bytes]) -> None:
 
 
 def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dataset:
-    """Return the data set of an artifact. Raises OSError, ValueError or KeyError if the files do not fit together."""
+    """Return the data set in `files`: payload name → path. Raises OSError, ValueError or KeyError if they conflict."""
     meta = _META.validate_python(document)
     events = [_read_array(files[f"{column}.npy"]) for column in EVENT_COLUMNS]
     if any(len(column) != meta["ratings"] for column in events):

@@ -308,7 +308,7 @@ def test_a_set_that_was_added_is_like_any_other_and_comes_back_as_it_was():
     assert datasets.prepared_names() == ["shop"]
     assert leave_one_out(again).test.queries.users.tolist() == [0]
     row = next(row for row in datasets.table() if row.name == "shop")
-    assert (row.users, row.items, row.ratings, row.licence, row.present) == (
+    assert (row.users, row.items, row.ratings, row.licence, row.is_present) == (
         2,
         3,
         5,
