@@ -120,7 +120,7 @@ def _check_log(path: Path) -> None:
 
 def _is_name(text: str) -> bool:
     """Return whether a text can be the name of a data set. A path or the folder of several data sets cannot."""
-    return bool(own_data.NAME.fullmatch(text)) and text not in own_data.RESERVED_NAMES
+    return bool(own_data.DATASET_NAME.fullmatch(text)) and text not in own_data.RESERVED_NAMES
 
 
 def _has_files(folder: Path) -> bool:

@@ -22,7 +22,7 @@ from recsys.errors import RecsysError
 from recsys.jobs import queue
 
 MAX_MEGABYTES = 50  # the command line accepts larger files
-MAX_NAME_LENGTH = 40  # characters, as in `own_data.NAME`
+MAX_NAME_LENGTH = 40  # characters, as in `own_data.DATASET_NAME`
 FILE_SUFFIXES = ["csv", "tsv", "txt", "dat", "parquet", "jsonl", "json", "gz"]
 PREVIEW_ROWS = 5
 ROLES = {"user": N_("Person"), "item": N_("Item"), "time": N_("Time"), "rating": N_("Rating")}
@@ -90,7 +90,7 @@ def _choose_columns(events: Table) -> dict[str, str]:
         recognised = {}
 
     def label(name: str) -> str:
-        if name == own_data.NONE:
+        if name == own_data.NO_COLUMN:
             return _("none")
         return name if events.has_header else _("column {n}", n=name)
 
@@ -98,11 +98,11 @@ def _choose_columns(events: Table) -> dict[str, str]:
     with st.container(horizontal=True, gap="small"):
         for role, title in ROLES.items():
             can_be_none = role not in REQUIRED_ROLES or role not in recognised
-            options = [own_data.NONE, *columns] if can_be_none else columns
-            index = options.index(recognised.get(role, own_data.NONE))  # a role that was not recognised can be NONE
+            options = [own_data.NO_COLUMN, *columns] if can_be_none else columns
+            index = options.index(recognised.get(role, own_data.NO_COLUMN))  # every unrecognised role has NO_COLUMN
             key = f"own_column_{role}_{events.name}"
             chosen[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
-    if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if chosen[role] == own_data.NONE]:
+    if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if chosen[role] == own_data.NO_COLUMN]:
         st.info(_("Choose the column for: {roles}.", roles=join_escaped(missing)), icon=":material/table_chart:")
         return {}
     return chosen
@@ -116,7 +116,7 @@ def _add_button(events: Table, checked: own_data.CheckedFile, file_name: str) ->
     name = st.text_input(label, suggestion, max_chars=MAX_NAME_LENGTH, key=key).strip()
     label, help_text = _("Leave out items with fewer events than"), _("With 0, nothing is left out.")
     min_events = int(st.number_input(label, 0, 1000, 0, key="own_fewest", help=help_text))
-    replaces = bool(own_data.NAME.fullmatch(name)) and own_data.is_own(name)
+    replaces = bool(own_data.DATASET_NAME.fullmatch(name)) and own_data.is_own(name)
     escaped = escape_markdown(name)
     label = _("Replace *{name}*", name=escaped) if replaces else _("Add *{name}*", name=escaped)
     if st.button(label, key="own-add", icon=":material/add:", type="primary"):

@@ -63,7 +63,7 @@ def read_errors(path: Path) -> Iterator[None]:
 
 
 class Film(NamedTuple):
-    """A film as shown to users."""
+    """A film of a data set, as the app shows it."""
 
     movie_id: int
     title: str
@@ -144,9 +144,9 @@ class Catalog:
             clusters: list[list[Any]] = []  # two different films can have the same title and year
             for film in group.itertuples():
                 matching = [cluster for cluster in clusters if any(_is_same_film(film, other) for other in cluster)]
-                others = [cluster for cluster in clusters if cluster not in matching]
-                clusters = [*others, [*chain(*matching), film]]  # merges the matching clusters
-            duplicates += [tuple(sorted(row.Index for row in cluster)) for cluster in clusters if len(cluster) > 1]
+                clusters = [cluster for cluster in clusters if cluster not in matching]
+                clusters.append([*chain(*matching), film])  # merges the matching clusters
+            duplicates += [tuple(sorted(film.Index for film in cluster)) for cluster in clusters if len(cluster) > 1]
         return duplicates
 
     def main_film_by_duplicate(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
@@ -203,9 +203,9 @@ class Catalog:
 def _is_same_film(film: Any, other: Any) -> bool:
     """Return whether two films with the same year and the same title without brackets are the same film.
 
-    `film` and `other` are rows of `Catalog.duplicates`. An equal IMDb or TMDB id is enough. Otherwise the whole titles
-    must be equal, and the ids must not differ. If only one film has a TMDB id, the IMDb ids may differ, because TMDB
-    may have deleted the other film as a duplicate.
+    `film` and `other` are rows of the candidates in `Catalog.duplicates`. An equal IMDb or TMDB id is enough. Otherwise
+    the whole titles must be equal, and the ids must not differ. If only one film has a TMDB id, the IMDb ids may
+    differ, because TMDB may have deleted the other film as a duplicate.
     """
     if (film.imdb_id and film.imdb_id == other.imdb_id) or (film.tmdb_id and film.tmdb_id == other.tmdb_id):
         return True

@@ -18,7 +18,7 @@ from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
 
-class Row(NamedTuple):
+class DatasetSummary(NamedTuple):
     """A data set in the output of the command `data list`."""
 
     name: str
@@ -30,7 +30,7 @@ class Row(NamedTuple):
     is_present: bool  # whether it is on this computer, prepared or as an archive that comes with the project
 
 
-def table() -> list[Row]:
+def table() -> list[DatasetSummary]:
     """Return a row for each published data set and for each data set that the user added.
 
     Published data sets have their published counts. Added data sets, and data sets prepared from another archive, have
@@ -46,7 +46,7 @@ def table() -> list[Row]:
             counts = (meta["people"], meta["items"], meta["ratings"])
         licence, megabytes = (entry.licence, entry.megabytes) if entry else ("yours", None)
         is_shipped = bool(entry and entry.sha256)
-        rows.append(Row(name, *counts, megabytes, licence, is_shipped or name in local_names))
+        rows.append(DatasetSummary(name, *counts, megabytes, licence, is_shipped or name in local_names))
     return rows
 
 

@@ -23,8 +23,8 @@ from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_
 from recsys.errors import N_, Message, recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
-NONE = "none"  # choice in place of a column name, if no column has the role
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")  # of a data set
+NO_COLUMN = "none"  # the choice for a role that no column has
+DATASET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 RESERVED_NAMES = {"ties", "studies"}  # names of folders beside the folders of the data sets
 INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # at most 15 digits, so that float64 represents it exactly
 MAX_RATING = 1e6  # absolute value; larger numbers are typing errors or codes for "no rating"
@@ -77,8 +77,8 @@ class CheckedFile:
 def assign_columns(table: Table, column_choices: dict[Role, str] | None = None) -> dict[Role, str]:
     """Return role → column. Roles without a choice are detected by column names or, without a header, by content.
 
-    `column_choices` is role → name or number (from 1) of a column, NONE, or "" for no choice. Raises DataError if a
-    chosen column does not exist, if a column has two roles, or if the user or item column cannot be detected.
+    `column_choices` is role → name or number (from 1) of a column, NO_COLUMN, or "" for no choice. Raises DataError if
+    a chosen column does not exist, if a column has two roles, or if the user or item column cannot be detected.
     """
     column_choices = {role: text for role, text in (column_choices or {}).items() if text}
     if table.is_ambiguous and not {"user", "item"} <= column_choices.keys():
@@ -89,7 +89,7 @@ def assign_columns(table: Table, column_choices: dict[Role, str] | None = None) 
             name=table.name,
         )
     names = list(table.rows.columns)
-    assigned = {role: column_of(table, text) for role, text in column_choices.items() if text != NONE}
+    assigned = {role: column_of(table, text) for role, text in column_choices.items() if text != NO_COLUMN}
     free_columns = [name for name in names if name not in assigned.values()]
     free_roles = [role for role in columns.ROLES if role not in column_choices]
     detect = _assign_by_name if table.has_header else _assign_by_content
@@ -373,7 +373,7 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     if are_ids_texts:
         unused_ids = np.arange(len(unused)) + int(ids.max()) + 1
     else:
-        # all ids in the event file are numbers and are kept as film ids, so items with other ids are left out
+        # all ids in the event file are numbers and become the movie ids, so items with other ids are left out
         unused = unused[unused.str.fullmatch(INTEGER_ID.pattern)]
         unused_ids = unused.astype("int64").to_numpy()
     all_file_ids = np.concatenate([file_ids.to_numpy(object), unused.to_numpy(object)])
@@ -460,7 +460,7 @@ def _genres(cells: list[str]) -> list[str]:
 
 def check_name(name: str) -> None:
     """Raise DataError for a name that is invalid or taken."""
-    if not NAME.fullmatch(name) or name.endswith("."):
+    if not DATASET_NAME.fullmatch(name) or name.endswith("."):
         text = "{name!r} is not a valid name for a data set; use at most 40 Latin letters, digits, dots and dashes"
         raise DataError(text, name=name)
     if name.casefold() in datasets.PUBLISHED or name.casefold() in RESERVED_NAMES:
@@ -470,7 +470,7 @@ def check_name(name: str) -> None:
 def is_own(name: str) -> bool:
     """Return whether this is the name of a data set that a user added. The data set can be damaged."""
     is_published = name.casefold() in datasets.PUBLISHED
-    return bool(NAME.fullmatch(name)) and not is_published and paths.prepared(name).is_dir()
+    return bool(DATASET_NAME.fullmatch(name)) and not is_published and paths.prepared(name).is_dir()
 
 
 def add(name: str, checked: CheckedFile, source: str, min_ratings: int = 0, overwrite: bool = False) -> Dataset:

@@ -160,12 +160,11 @@ def _delimited(name: str, text: str, separator: str) -> Table:
     if '"' in text:
         is_multiline = [rows[column].str.contains("\n", regex=False) for column in rows]
         n_multiline_rows = int(np.logical_or.reduce(is_multiline).sum())
-    if not has_header:
-        names = [str(number) for number in range(1, rows.shape[1] + 1)]
-        return Table(name, rows.set_axis(names, axis=1), False, n_multiline_rows=n_multiline_rows)
-    names = _distinct([str(cell).strip() for cell in rows.iloc[0]])
-    rows = rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
-    return Table(name, rows, True, n_multiline_rows=n_multiline_rows)
+    names = [str(number) for number in range(1, rows.shape[1] + 1)]
+    if has_header:
+        names = _distinct([str(cell).strip() for cell in rows.iloc[0]])
+        rows = rows.iloc[1:].reset_index(drop=True)
+    return Table(name, rows.set_axis(names, axis=1), has_header, n_multiline_rows=n_multiline_rows)
 
 
 def _check_size(name: str, n_rows: int, n_columns: int, max_cells: int) -> None:

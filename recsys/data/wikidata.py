@@ -91,7 +91,7 @@ class QueryError(Exception):
         self.reason, self.is_too_large, self.pause_seconds = reason, is_too_large, pause_seconds
 
 
-class Row(BaseModel):
+class AnswerRow(BaseModel):
     """A row of an answer, with the variables of QUERY. A *thing* is a person, a country and so on."""
 
     # example of a row: {"imdb": {"value": "tt0114709", …}, "text": {"value": "Toy Story", "xml:lang": "en", …}, …}
@@ -229,10 +229,10 @@ def parse_answer(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
     bindings = results.get("bindings") if isinstance(results, dict) else None
     if not isinstance(bindings, list):
         raise ValueError("no SPARQL results")
-    rows: dict[str, dict[int, list[Row]]] = {imdb: {} for imdb in ids}  # IMDb id → number of the entity → rows
+    rows: dict[str, dict[int, list[AnswerRow]]] = {imdb: {} for imdb in ids}  # IMDb id → number of the entity → rows
     for binding in bindings:
         try:
-            row = Row.model_validate(binding)
+            row = AnswerRow.model_validate(binding)
         except ValidationError:
             continue
         lacks_thing = row.fact in PROPERTIES and not row.thing
@@ -241,12 +241,12 @@ def parse_answer(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
     return {imdb: _facts(list(entities.values())) for imdb, entities in rows.items()}
 
 
-def _facts(entities: list[list[Row]]) -> Facts:
+def _facts(entities: list[list[AnswerRow]]) -> Facts:
     """Return the facts of the entity with the most rows and, if equal, the lowest number. Without entities: {}."""
     if not entities:
         return {}
     rows = max(entities, key=lambda entity: (len(entity), -entity[0].entity_number))
-    by_fact: dict[str, list[Row]] = defaultdict(list)  # a value of `Row.fact` → rows
+    by_fact: dict[str, list[AnswerRow]] = defaultdict(list)  # a value of `AnswerRow.fact` → rows
     for row in rows:
         by_fact[row.fact].append(row)
     lists = {name: _names(by_fact[name]) for name in PROPERTIES}
@@ -261,7 +261,7 @@ def _facts(entities: list[list[Row]]) -> Facts:
     }
 
 
-def _names(rows: list[Row]) -> list[str]:
+def _names(rows: list[AnswerRow]) -> list[str]:
     """Return the name of each thing in the best of NAME_LANGUAGES. The things with the most pages are first."""
     best: dict[str, tuple[int, int, str]] = {}  # thing → (rank of the language, -pages, name)
     for row in rows:

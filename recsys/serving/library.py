@@ -118,7 +118,7 @@ class Library:
 
     @cached_property
     def _movie_ids(self) -> np.ndarray:
-        """The original film ids, (F,)."""
+        """The movie ids, (F,)."""
         return np.array([film.movie_id for film in self.dataset.catalog.films], np.int64)
 
     @cached_property

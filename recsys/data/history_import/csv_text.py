@@ -18,7 +18,7 @@ Lines = list[tuple[int, tuple[str, ...]]]  # (line number in the file, cells), w
 
 
 @dataclass(frozen=True)
-class Table:
+class CsvTable:
     """A CSV file."""
 
     header: tuple[str, ...]  # as written in the file
@@ -55,7 +55,7 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
     return text, (Message(GUESSED_WARNING),) if was_guessed else ()
 
 
-def table(name: str, text: str) -> Table:
+def parse_table(name: str, text: str) -> CsvTable:
     """Parse a CSV file. Raises HistoryError if it cannot be parsed or is too large."""
     line, _, rest = text.partition("\n")
     n_skipped = 1 if line.strip().lower().startswith("sep=") else 0  # Excel writes the separator in the first line
@@ -70,7 +70,7 @@ def table(name: str, text: str) -> Table:
             n_columns=len(header),
         )
     numbered_rows = [(n_skipped + number, cells) for number, cells in rows]
-    return Table(tuple(header), numbered_rows, n_skipped + header_line)
+    return CsvTable(tuple(header), numbered_rows, n_skipped + header_line)
 
 
 def _separator(text: str) -> str:

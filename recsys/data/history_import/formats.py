@@ -78,6 +78,7 @@ CSV_FORMATS = (  # the first format with a matching header is used
         advice=N_("contains recommended films, not watched films; choose the file with your films, CSV or JSON"),
     ),
     FileFormat(N_("NextReel films"), f"position,{_NEXTREEL_HEADER}", _NEXTREEL_COLUMNS),
+    # files that other programs write so that Letterboxd can import them
     FileFormat(
         N_("Letterboxd import"), "title,rating10", replace(_LETTERBOXD_IMPORT_COLUMNS, rating="rating10", scale=10)
     ),

@@ -48,7 +48,7 @@ def _objects(values: list[Any]) -> list[dict[str, Any]]:
 
 
 def _nextreel(name: str, document: dict[str, Any]) -> ImportedFile:
-    """Read an export of NextReel. The film ids of ML-100K are ignored, because other data sets use other ids."""
+    """Read an export of NextReel. The movie ids of ML-100K are ignored, because other data sets have other ids."""
     file_format = NEXTREEL_JSON
     if document.get("dataset") == "ml-100k":
         file_format = replace(file_format, columns=replace(file_format.columns, movie_id=""))

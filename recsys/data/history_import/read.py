@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from recsys.data import zip_files
 from recsys.data.history_import import csv_text, formats, json_files, rows
-from recsys.data.history_import.csv_text import Table
+from recsys.data.history_import.csv_text import CsvTable
 from recsys.data.history_import.entries import (
     MAX_FILE_BYTES,
     NO_ANSWERS,
@@ -105,11 +105,11 @@ def _read_file(name: str, data: bytes, answers: Answers) -> ImportedFile:
             "“{name}” is a list, not a diary; choose the ZIP from letterboxd.com/settings/data", name=name
         )
     else:
-        imported = _read_csv(name, csv_text.table(name, text), answers)
+        imported = _read_csv(name, csv_text.parse_table(name, text), answers)
     return replace(imported, notes=(*notes, *imported.notes))
 
 
-def _read_csv(name: str, table: Table, answers: Answers) -> ImportedFile:
+def _read_csv(name: str, table: CsvTable, answers: Answers) -> ImportedFile:
     """Read a CSV file in one of `formats.CSV_FORMATS` or in an unknown format."""
     file_format = formats.detect_format(table.names)
     if file_format is None:
@@ -134,7 +134,7 @@ def _skip_unrated(imported: ImportedFile) -> ImportedFile:
     return replace(imported, entries=watched, skipped=(*imported.skipped, *skipped))
 
 
-def _check_single_user(name: str, table: Table) -> None:
+def _check_single_user(name: str, table: CsvTable) -> None:
     """Raise HistoryError for a ratings file with several users."""
     if "userid" in table.names:
         index = table.names.index("userid")
@@ -144,12 +144,12 @@ def _check_single_user(name: str, table: Table) -> None:
             raise HistoryError(text, name=name, people=n_users)
 
 
-def _read_unknown(name: str, table: Table, answers: Answers) -> ImportedFile:
+def _read_unknown(name: str, table: CsvTable, answers: Answers) -> ImportedFile:
     """Read a CSV file of unknown format by the columns that the user chose, or by guessed columns."""
     has_header = formats.is_header(table.names)
     if not has_header:  # the first line is data
         all_rows = [(table.header_line, table.header), *table.rows]
-        table = Table(("",) * len(table.header), all_rows, table.header_line)
+        table = CsvTable(("",) * len(table.header), all_rows, table.header_line)
     names = tuple(column or f"column {number}" for number, column in enumerate(table.names, 1))
     cell_rows = [cells for _, cells in table.rows]
     guess = formats.guess_columns(names, cell_rows)

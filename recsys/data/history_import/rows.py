@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from recsys.data.history_import import dates
-from recsys.data.history_import.csv_text import Table
+from recsys.data.history_import.csv_text import CsvTable
 from recsys.data.history_import.entries import NO_ANSWERS, Answers, Columns, Entry, ImportedFile, Reason, SkippedLine
 from recsys.data.history_import.formats import FileFormat
 from recsys.data.titles import MAX_TITLE_LENGTH, title_and_year
@@ -41,7 +41,7 @@ _NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}  # values that mean that
 Row = dict[str, str]  # column name → cell; no name is empty
 
 
-def convert_table(file: str, table: Table, file_format: FileFormat, answers: Answers) -> ImportedFile:
+def convert_table(file: str, table: CsvTable, file_format: FileFormat, answers: Answers) -> ImportedFile:
     """Convert the rows of a CSV file, see `convert_rows`. Rows with more cells than the header are skipped."""
     rows, skipped = [], []
     for line, cells in table.rows:
