@@ -136,6 +136,7 @@ def _quoted(texts: Collection[str] | Iterator[str], separator: str = " ") -> str
 
 def user_agent() -> str:
     """Return the User-Agent, with the contact address in $RECSYS_CONTACT if it is set."""
+    # a header can only have printable ASCII characters
     contact = "".join(letter for letter in os.environ.get("RECSYS_CONTACT", "") if " " <= letter <= "~")[:100]
     return f"{USER_AGENT[:-1]}; {contact})" if contact else USER_AGENT
 
@@ -215,7 +216,7 @@ def _check_response(response: "requests.Response") -> None:
 def _retry_after(headers: Mapping[str, str]) -> float:
     """Return the pause in seconds that a busy service demands."""
     text = headers.get("Retry-After", "")
-    is_number = text.isascii() and text.isdigit() and len(text) < 7
+    is_number = text.isascii() and text.isdigit() and len(text) < 7  # up to 11 days; the header can also be a date
     return max(1.0, float(text)) if is_number else BUSY_SECONDS
 
 
@@ -274,6 +275,7 @@ def _names(rows: list[AnswerRow]) -> list[str]:
 
 def _minutes(seconds: list[str]) -> int | None:
     """Return the shortest running time in minutes, because longer times are usually of extended cuts. None: unknown."""
+    # times of less than a minute, or of a week and more, are errors
     numbers = [float(text) for text in seconds if re.fullmatch(r"\+?\d{1,6}(\.\d{1,12})?", text, re.ASCII)]
     return min((round(number / 60) for number in numbers if 60 <= number < 600_000), default=None)
 
