@@ -1,4 +1,4 @@
-"""Detect columns of files that users add, by usual names, and parse numbers and timestamps in many formats.
+"""Detect columns of the files of added data sets by usual names, and parse numbers and timestamps in many formats.
 
 Shapes: R rows.
 """

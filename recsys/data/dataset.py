@@ -38,7 +38,7 @@ MOVIE_COLUMNS = {  # columns of a film table, with dtypes. An unknown text is ""
     "imdb_id": "str",  # "tt0114709"
     "tmdb_id": "Int64",
 }
-OPTIONAL_MOVIE_COLUMNS = (  # all str, in data sets that a user added
+OPTIONAL_MOVIE_COLUMNS = (  # all str, in data sets that `own_data` has added
     "item_id",  # the id in the file, if it is not a number
     "image",  # a web address
     "text",  # a description
@@ -54,7 +54,7 @@ class DataError(RecsysError):
 
 @contextmanager
 def read_errors(path: Path) -> Iterator[None]:
-    """Turn an OSError in the block into a DataError about a file of the user."""
+    """Turn an OSError in the block into a DataError that asks to check the path."""
     try:
         yield
     except OSError as error:

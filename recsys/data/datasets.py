@@ -1,4 +1,4 @@
-"""List, load and prepare data sets by name: published data sets and the data sets that the user added."""
+"""List, load and prepare data sets by name: published data sets, and data sets that `own_data` has added."""
 
 import warnings
 from pathlib import Path
@@ -25,13 +25,13 @@ class DatasetSummary(NamedTuple):
     users: int
     items: int
     ratings: int
-    megabytes: int | None  # of the archive; None: the user added the data set
+    megabytes: int | None  # of the archive; None: an added data set
     licence: str
     is_present: bool  # whether it is on this computer, prepared or as an archive that comes with the project
 
 
 def table() -> list[DatasetSummary]:
-    """Return a row for each published data set and for each data set that the user added.
+    """Return a row for each published data set and for each added data set.
 
     Published data sets have their published counts. Added data sets, and data sets prepared from another archive, have
     the counts of the training data, without infrequent items and their ratings.

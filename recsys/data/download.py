@@ -36,7 +36,7 @@ _END = object()  # result of `_read_next` at the end of a stream
 
 
 class DownloadError(DataError):
-    """A file that cannot be downloaded. The message has the reason, and what the user can do."""
+    """A file that cannot be downloaded. The message has the reason and advice."""
 
     def __init__(
         self, reason: str | Message, advice: str | Message = "", command: str | None = None, /, **fields: Any

@@ -1,4 +1,4 @@
-"""Check a user's own event file, and add it as a data set.
+"""Check a file of events, and add it as a data set. Such data sets are called *added* or *own*.
 
 `check` counts all dropped and changed rows, and `CheckedFile.messages` reports the counts. Ids that are texts are
 replaced by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
@@ -468,7 +468,7 @@ def check_name(name: str) -> None:
 
 
 def is_own(name: str) -> bool:
-    """Return whether this is the name of a data set that a user added. The data set can be damaged."""
+    """Return whether this is the name of an added data set. The data set can be damaged."""
     is_published = name.casefold() in datasets.PUBLISHED
     return bool(DATASET_NAME.fullmatch(name)) and not is_published and paths.prepared(name).is_dir()
 

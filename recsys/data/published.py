@@ -168,7 +168,7 @@ def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -
 
 
 def how_to_get(name: str) -> str:
-    """Return the command that downloads a data set, or adds it from a file of the user, called FILE."""
+    """Return the command that downloads a published data set, or adds another one again from a file called FILE."""
     if name in PUBLISHED:
         return recsys_command("data", "get", name)
     return recsys_command("data", "add", name, "--replace", "--interactions", "FILE")

@@ -33,7 +33,7 @@ class CsvTable:
 
 
 def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
-    """Return the text of a file, and notes for the user. Raises HistoryError if it is too large, empty or not text."""
+    """Return the text of a file, and notes for the visitor. Raises HistoryError for a large, empty or binary file."""
     if len(data) > MAX_FILE_BYTES:
         raise HistoryError(
             "“{name}” is larger than {megabytes} MB, too much for a watch history; choose a smaller export",

@@ -24,7 +24,7 @@ _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 
 
 
 def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQuestion | None]:
-    """Return a function that reads these cells, and a question to the user if two orders fit equally well.
+    """Return a function that reads these cells, and a question to the visitor if two orders fit equally well.
 
     The function returns None for a cell without a valid date. The question is None if the order is certain.
     """
@@ -39,7 +39,7 @@ def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQue
     order, question = best_orders[0], None
     if best_orders == ["dmy", "mdy"]:
         question = _question(dates["dmy"], dates["mdy"], answers.prefers_month_first)
-    if question:  # until the user answers it, the more likely order is used
+    if question:  # until the visitor answers it, the more likely order is used
         is_day_first = question.is_day_first_likely if answers.is_day_first is None else answers.is_day_first
         order = "dmy" if is_day_first else "mdy"
     return dates[order].get, question

@@ -65,10 +65,10 @@ class SkippedLine:
 
 @dataclass(frozen=True)
 class Columns:
-    """The columns of a history file and how to read them.
+    """The names of the columns of a history file, and how to read them.
 
-    A field of type str is the name of a column in lower case, "" if the file has no such column. The fields have the
-    names of the fields of `Entry`, except `rewatch` and `kind`.
+    A field of type str is the name of the column with the values of the `Entry` field of this name. Names are in lower
+    case, "" if the file has no such column.
     """
 
     title: str = ""
@@ -81,9 +81,9 @@ class Columns:
     imdb_id: str = ""
     tmdb_id: str = ""
     movie_id: str = ""
-    rewatch: str = ""  # column of "yes" for a film that was watched before
+    rewatch: str = ""  # name of the column that has "yes" for a film that was watched before
     n_viewings: str = ""
-    kind: str = ""  # column of "film", "series" …
+    kind: str = ""  # name of the column that has "film", "series" and so on
     page: str = ""
     newest_first: bool = False  # whether a file without dates begins with the newest film
 
@@ -95,32 +95,32 @@ class Columns:
 
 @dataclass(frozen=True)
 class DateQuestion:
-    """A question about the dates of a file, if the day can be before or after the month."""
+    """A question to the visitor about the dates of a file, if the day can be before or after the month."""
 
     cell: str  # an example, as written in the file
     day_first_date: datetime  # the example, if its day is before its month
     month_first_date: datetime  # the example, if its month is before its day
-    is_day_first_likely: bool  # by the order of the lines, else by the language of the user
+    is_day_first_likely: bool  # by the order of the lines, else by the language of the visitor
 
 
 @dataclass(frozen=True)
 class ColumnQuestion:
-    """A question about the columns of a CSV file in an unknown format."""
+    """A question to the visitor about the columns of a CSV file in an unknown format."""
 
     header: tuple[str, ...]  # as written in the file
     names: tuple[str, ...]  # header in lower case, as in `Columns`
     sample: tuple[tuple[str, ...], ...]  # cells of the first rows
-    guess: Columns
+    guess: Columns  # used until the visitor answers
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers of the user to the questions about a file. None: not answered."""
+    """Answers of the visitor to the questions about a file. None: not answered."""
 
     is_day_first: bool | None = None  # whether the day is before the month in dates
     is_watchlist: bool | None = None  # whether the films were not watched yet
     columns: Columns | None = None
-    # not an answer, but a preference from the user's language: whether it writes the month before the day
+    # not an answer, but a preference from the visitor's language: whether it writes the month before the day
     prefers_month_first: bool = False
 
 
@@ -135,8 +135,8 @@ class ImportedFile:
     format_title: str  # such as "Letterboxd diary"; "" if the format is unknown
     entries: tuple[Entry, ...] = ()  # oldest first, by dates or, without dates, by the order of the lines
     skipped: tuple[SkippedLine, ...] = ()
-    notes: tuple[Message, ...] = ()  # sentences for the user
+    notes: tuple[Message, ...] = ()  # sentences for the visitor
     date_question: DateQuestion | None = None
-    may_be_watchlist: bool = False  # whether watchlists have the same format, so that the user is asked
+    may_be_watchlist: bool = False  # whether watchlists have the same format, so that the visitor is asked
     looks_like_watchlist: bool = False  # whether the file name contains "watchlist"
     column_question: ColumnQuestion | None = None  # only for an unknown format

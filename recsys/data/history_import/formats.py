@@ -16,12 +16,12 @@ from recsys.errors import N_
 class FileFormat:
     """The format of a service for one kind of file."""
 
-    title: str  # for the user
+    title: str  # shown to the visitor
     header: str  # column names in lower case that a CSV file must have, separated by commas; "" for JSON
     columns: Columns
     may_be_watchlist: bool = False  # whether watchlists have the same format
     is_exact: bool = False  # whether the header may have no other columns
-    advice: str = ""  # why the format is not a watch history, and what the user can do; "" for a watch history
+    advice: str = ""  # why the format is not a watch history, and what the visitor can do; "" for a watch history
     has_episodes: bool = False  # whether a title can be an episode: "Show: Season 1: Episode"
 
     def matches(self, names: set[str]) -> bool:

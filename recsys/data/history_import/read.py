@@ -48,7 +48,7 @@ def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported
         imported = None
         if content is not None and not reason:
             with suppress(HistoryError):
-                # `_skip_reason` recognises watchlists by their paths, so the user is not asked about them
+                # `_skip_reason` recognises watchlists by their paths, so the visitor is not asked about them
                 imported = _read_file(member_name, content, replace(answers, is_watchlist=False))
         if imported is None or imported.column_question:
             skipped.append(SkippedLine(member_name, 0, path, reason or Reason.NO_HISTORY))
@@ -145,7 +145,7 @@ def _check_single_user(name: str, table: CsvTable) -> None:
 
 
 def _read_unknown(name: str, table: CsvTable, answers: Answers) -> ImportedFile:
-    """Read a CSV file of unknown format by the columns that the user chose, or by guessed columns."""
+    """Read a CSV file of unknown format by the columns that the visitor chose, or by guessed columns."""
     has_header = formats.is_header(table.names)
     if not has_header:  # the first line is data
         all_rows = [(table.header_line, table.header), *table.rows]
