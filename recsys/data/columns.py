@@ -106,7 +106,7 @@ def is_header(lines: Sequence[Sequence[str]]) -> bool:
 
 
 def is_missing(cells: pd.Series) -> np.ndarray:
-    """Return a mask (R,) of the cells without a value."""
+    """Return whether each cell has no value, (R,) bool."""
     return cells.isin(MISSING).to_numpy(bool)
 
 
@@ -142,7 +142,7 @@ def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
 
 
 def _parse_dates(cells: pd.Series, date_format: str) -> tuple[np.ndarray, np.ndarray, str]:
-    """Parse cells in a format of `pd.to_datetime`. Returns as `parse_timestamps`."""
+    """Parse cells in a format of `pd.to_datetime`. Return the same three values as `parse_timestamps`."""
     times = pd.to_datetime(cells, format=date_format, utc=True, errors="coerce")
     is_valid, seconds = times.notna().to_numpy(bool), np.zeros(len(cells))
     seconds[is_valid] = times[is_valid].dt.as_unit("us").astype("int64").to_numpy() / UNITS["microseconds"]

@@ -228,7 +228,7 @@ class Interactions:
         return len(self.item)
 
     def select(self, rows: np.ndarray) -> "Interactions":
-        """Select events by a boolean mask (E,), or by row numbers."""
+        """Select events by row numbers, or by (E,) bool."""
         return Interactions(self.user[rows], self.item[rows], self.rating[rows], self.timestamp[rows])
 
 

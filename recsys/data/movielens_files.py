@@ -229,7 +229,7 @@ def _ratings(
         order = np.argsort(time, kind="stable")
         time = _seconds(name, pd.Series(time[order]))
         user, movie, rating = user[order], movie[order], rating[order]
-    checks = {  # expected content → values, mask of invalid values
+    checks = {  # expected content → (values, whether each is invalid)
         Message("person's number"): (user, user < 0),
         Message("film's number"): (movie, movie < 0),
         Message("rating from 0 to {best:g}", best=MAX_RATING): (rating, (rating < 0) | (rating > MAX_RATING)),

@@ -68,20 +68,20 @@ _META = TypeAdapter(PreparedMeta)
 
 def names() -> list[str]:
     """Return the names of the data sets on this machine, in alphabetical order."""
-    folder = paths.prepared("any").parent  # contains the folders of all data sets
-    stored = {path.parent.name for path in folder.glob(f"*/{ABOUT}")}
-    return sorted(stored | {target.name for target in _in_memory if target.parent == folder})
+    root = paths.prepared("any").parent  # contains the folders of all data sets
+    stored = {path.parent.name for path in root.glob(f"*/{ABOUT}")}
+    return sorted(stored | {folder.name for folder in _in_memory if folder.parent == root})
 
 
 def load(name: str) -> Dataset:
     """Read a data set. Its arrays are read-only. Raises MissingData with the command that prepares it."""
-    target = paths.prepared(name)
-    if target in _in_memory:
-        return _in_memory[target][0]
+    folder = paths.prepared(name)
+    if folder in _in_memory:
+        return _in_memory[folder][0]
     command = recsys_command("data", "get", name)
     try:
         _read_about(name)  # checks the format
-        return storage.read_artifact(target / ABOUT, partial(_read, name))
+        return storage.read_artifact(folder / ABOUT, partial(_read, name))
     except FileNotFoundError:
         raise MissingData("{name} is not on this computer", command, name=name) from None
     except (OSError, storage.DamagedFileError, ValueError, LookupError, TypeError, AttributeError, EOFError) as error:
@@ -95,9 +95,9 @@ def fingerprint(name: str) -> str | None:
 
 def metadata(name: str) -> dict[str, Any]:
     """Return `PreparedMeta` without reading the data set, or {} if it is missing or unusable."""
-    target = paths.prepared(name)
-    if target in _in_memory:
-        return _in_memory[target][1]
+    folder = paths.prepared(name)
+    if folder in _in_memory:
+        return _in_memory[folder][1]
     try:
         return dict(_META.validate_python(_read_about(name)))
     except (OSError, MissingData, storage.DamagedFileError, ValueError):
@@ -124,16 +124,16 @@ def keep_in_memory(dataset: Dataset, provenance: dict[str, Any]) -> Dataset:
 
 def save(dataset: Dataset, provenance: dict[str, Any]) -> None:
     """Write a data set with its provenance, see `PreparedMeta`. Raises OSError."""
-    target = paths.prepared(dataset.name)
+    folder = paths.prepared(dataset.name)
     try:
-        storage.write_document(target / ABOUT, dict(_describe(dataset, provenance)), _files(dataset))
+        storage.write_document(folder / ABOUT, dict(_describe(dataset, provenance)), _files(dataset))
     finally:
-        if target.is_dir() and not any(target.iterdir()):  # the first write failed
-            target.rmdir()
-    format_4_folders = (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part"))
-    for folder in format_4_folders:
-        shutil.rmtree(folder, ignore_errors=True)
-    _in_memory.pop(target, None)
+        if folder.is_dir() and not any(folder.iterdir()):  # nothing could be written
+            folder.rmdir()
+    format_4_folders = (*folder.glob("*/"), *folder.parent.glob(f".{dataset.name}~*.part"))
+    for old_folder in format_4_folders:
+        shutil.rmtree(old_folder, ignore_errors=True)
+    _in_memory.pop(folder, None)
 
 
 def _read_about(name: str) -> dict[str, Any]:

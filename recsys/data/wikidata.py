@@ -99,13 +99,13 @@ class AnswerRow(BaseModel):
         strict=True, alias_generator=AliasGenerator(validation_alias=lambda variable: AliasPath(variable, "value"))
     )
 
-    imdb: str
-    film: str = Field(pattern=r"^https?://www\.wikidata\.org/entity/Q[1-9][0-9]{0,11}$")
+    imdb: str  # IMDb id of the film
+    film: str = Field(pattern=r"^https?://www\.wikidata\.org/entity/Q[1-9][0-9]{0,11}$")  # URL of its entity
     fact: Literal["directors", "cast", "subjects", "countries", "languages", "seconds", "titles"]
-    thing: str = ""  # its address; "" for a running time or a title
+    thing: str = ""  # URL of the thing; "" for a running time or a title
     text: str = Field(min_length=1)  # name of the thing, seconds or title
     language: str = Field("", validation_alias=AliasPath("text", "xml:lang"))
-    pages: str = Field("0", pattern=r"^[0-9]{1,6}$")  # number of Wikipedia pages about the thing
+    pages: str = Field("0", pattern=r"^[0-9]{1,6}$")  # number of Wikipedia pages about the thing, in all languages
 
     @property
     def entity_number(self) -> int:
