@@ -124,17 +124,17 @@ def _prepare(name: str, source: Path | None, report: ProgressCallback) -> Datase
 
 def _parse(name: str, source: Path | None, report: ProgressCallback) -> tuple[Dataset, dict[str, Any]]:
     """Parse the archive of a data set. Return the data set and `ArchiveFile.provenance`."""
-    entry, archive = PUBLISHED[name], published.archive_of(name, source, report)
+    entry, archive_file = PUBLISHED[name], published.archive_of(name, source, report)
     report({"stage": "parse"})
-    with movielens_files.open_archive(archive.path, entry.title, archive.is_official) as zip_file:
-        raw = archive.parse(zip_file)
-        if not archive.is_official:
+    with movielens_files.open_archive(archive_file.path, entry.title, archive_file.is_official) as archive:
+        raw = archive_file.parse(archive)
+        if not archive_file.is_official:
             raw = drop_duplicates(raw, report)
         dataset = assemble(name, raw, entry.min_ratings, entry.ties)
     if n_dropped := pd.Series(raw.user).nunique() - dataset.n_users:
         text = "people left out because none of their films has at least {min_ratings} ratings: {n:,}"
         report({"stage": "note", "text": Message(text, min_ratings=entry.min_ratings, n=n_dropped)})
-    return dataset, archive.provenance
+    return dataset, archive_file.provenance
 
 
 def archives(name: str) -> dict[Path, bool]:

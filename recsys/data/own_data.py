@@ -430,9 +430,10 @@ def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, are_ids_t
     genre_lists, films = _genres(cells["genres"].tolist()), []
     for movie, file_id, genres, row in zip(ids.tolist(), file_ids, genre_lists, cells.itertuples(), strict=True):
         title, year = _title(row.title or str(file_id), row.year)
-        tmdb = int(row.tmdb_id) if INTEGER_ID.fullmatch(row.tmdb_id) else None
-        tags, imdb = row.tags.replace("|", ", "), movielens_files.imdb_id(row.imdb_id)
-        films.append((movie, title, year, genres, tags, imdb, tmdb))
+        # pandas writes 862.0 if other cells of the column are missing
+        imdb, tmdb_text = movielens_files.imdb_id(row.imdb_id.removesuffix(".0")), row.tmdb_id.removesuffix(".0")
+        tmdb = int(tmdb_text) if INTEGER_ID.fullmatch(tmdb_text) else None
+        films.append((movie, title, year, genres, row.tags.replace("|", ", "), imdb, tmdb))
     frame = film_table(films)
     if are_ids_texts:
         frame["item_id"] = pd.array(file_ids, dtype="str")

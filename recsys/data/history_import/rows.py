@@ -17,7 +17,7 @@ from recsys.data.titles import MAX_TITLE_LENGTH, title_and_year
 from recsys.errors import Message
 
 _YEAR = re.compile(r"(?<!\d)(18[89]\d|19\d\d|20\d\d)(?!\d)")
-_IMDB = re.compile(r"^(?:.*\b)?(?:tt)?(\d{5,10})\b")
+_IMDB_ID = re.compile(r"^(?:.*?\b)?(?:tt)?(\d{5,10})\b")  # the first number, because a URL can end in others
 _INTEGER = re.compile(r"^(\d{1,10})(?:\.0)?$")
 _STARS = re.compile(r"^(★*)(½?)$")
 # the season in "Show: Season 1: Episode" or "Show: Season 1", but not in the film "Star Wars: Episode IV: A New Hope"
@@ -87,28 +87,28 @@ def _entry(file: str, line: int, row: Row, file_format: FileFormat, read_date: d
     columns = file_format.columns
     title, title_year = title_and_year(row.get(columns.title, ""))
     year_match = _YEAR.search(row.get(columns.year, ""))
-    min_times = 2 if row.get(columns.rewatch, "").lower() in _YES else 1
+    min_viewings = 2 if row.get(columns.rewatch, "").lower() in _YES else 1
     return Entry(
         file,
         line,
         title,
         original_title=row.get(columns.original_title, "")[:MAX_TITLE_LENGTH],
         year=int(year_match[1]) if year_match else title_year,
-        imdb_id=_imdb(row.get(columns.imdb_id, "")),
+        imdb_id=_imdb_id(row.get(columns.imdb_id, "")),
         tmdb_id=_integer(row.get(columns.tmdb_id, "")),
         movie_id=_integer(row.get(columns.movie_id, "")),
         watch_date=read_date(row.get(columns.watch_date, "")),
         log_date=read_date(row.get(columns.log_date, "")),
         rating=stars(row.get(columns.rating, ""), columns.scale),
-        n_viewings=max(_integer(row.get(columns.n_viewings, "")) or 1, min_times),
+        n_viewings=max(_integer(row.get(columns.n_viewings, "")) or 1, min_viewings),
         page=row.get(columns.page, ""),
         may_be_series=file_format.has_episodes and title.count(":") >= 2,
     )
 
 
-def _imdb(text: str) -> str:
+def _imdb_id(text: str) -> str:
     """Return an IMDb id such as "tt0114709" from an id with or without "tt", or from a URL. "": the text has none."""
-    match = _IMDB.match(text)
+    match = _IMDB_ID.match(text)
     return f"tt{match[1].zfill(7)}" if match else ""
 
 

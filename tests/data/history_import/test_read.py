@@ -89,6 +89,12 @@ def test_imdb_has_numbers_and_stars_out_of_ten_and_its_series_are_no_films():
     assert reasons(imported) == [("Breaking Bad", Reason.SERIES), ("A Game", Reason.OTHER_MEDIA)]
 
 
+def test_the_imdb_id_of_an_address_is_its_first_number():
+    address = "https://www.imdb.com/title/tt0113277/?pf_rd_p=2398042102"
+    (heat,) = read_single(f"title,imdb\nHeat,{address}\n").entries
+    assert heat.imdb_id == "tt0113277"
+
+
 def test_a_list_of_imdb_may_be_a_watchlist_of_which_rated_films_were_watched():
     assert titles(read_single(files.IMDB_LIST)) == ["Alien", "Heat"]
     watchlist = read_single(files.IMDB_LIST, Answers(is_watchlist=True))
