@@ -209,7 +209,7 @@ def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
 def _ratings(
     archive: Archive, name: str, separator: str, positions: Sequence[int] = (0, 1, 2, 3), skip: int = 0
 ) -> Ratings:
-    """Read users, movies, ratings and times from the columns at these positions. Raises DataError."""
+    """Return the `Ratings` in the columns at these positions. Raises DataError for invalid values."""
     options: dict[str, Any] = {"sep": separator, "index_col": False, "header": None, "skiprows": skip}
     names = range(max(*positions, 3) + 1)  # columns are named by position, and a file has at least four
     options |= {"names": names, "usecols": positions}
@@ -242,7 +242,7 @@ def _ratings(
 
 
 def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options: dict[str, Any]) -> Ratings:
-    """Read ratings with large ids, or with times in any format. Slower than `_ratings`. Raises DataError."""
+    """Return ratings with large ids, or with times in any format. Slow. Raises DataError for invalid values."""
     try:
         with archive.stream(name) as file:
             table = pd.read_csv(file, dtype=str, keep_default_na=False, na_filter=False, **options).fillna("")

@@ -58,10 +58,10 @@ def _decode_windows_1252(data: bytes) -> str:
         text = data.decode(FALLBACK_ENCODING)
     except UnicodeDecodeError as error:  # Windows-1252 does not define five of the 256 bytes
         raise _encoding_error(data) from error
-    ends = [match.end() for match in islice(_NON_ASCII.finditer(text), MAX_CHECKED_CHARACTERS)]
-    checked_text = text[: ends[-1]] if len(ends) == MAX_CHECKED_CHARACTERS else text
+    end_positions = [match.end() for match in islice(_NON_ASCII.finditer(text), MAX_CHECKED_CHARACTERS)]
+    checked_text = text[: end_positions[-1]] if len(end_positions) == MAX_CHECKED_CHARACTERS else text
     n_odd = sum(len(match[0]) for match in _ODD.finditer(checked_text))
-    if n_odd > MAX_ODD_SHARE * len(ends):
+    if n_odd > MAX_ODD_SHARE * len(end_positions):
         raise _encoding_error(data)
     return text
 

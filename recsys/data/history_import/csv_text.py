@@ -82,7 +82,7 @@ def _separator(text: str) -> str:
 
 
 def _lines(name: str, text: str) -> Lines:
-    """Parse CSV strictly or, if this fails, leniently. Raises HistoryError."""
+    """Parse the lines of a CSV file strictly or, if this fails, leniently. Raises HistoryError if both fail."""
     separator = _separator(text)
     try:
         return _parse(name, text, separator, strict=True)
