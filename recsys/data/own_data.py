@@ -130,8 +130,8 @@ def _assign_by_name(table: Table, free_columns: list[str], roles: list[Role]) ->
     assigned = {}
     for role in roles:
         if names := columns.matching_names(free_columns, columns.ROLES[role]):
-            filled = [name for name in names if 2 * columns.is_missing(table.rows[name]).sum() < len(table.rows)]
-            assigned[role] = (filled or names)[0]
+            filled_names = [name for name in names if 2 * columns.is_missing(table.rows[name]).sum() < len(table.rows)]
+            assigned[role] = (filled_names or names)[0]
     return assigned
 
 
