@@ -47,7 +47,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments.add_argument("--users", type=int, metavar="N", help="measure the first N users only")
     options = arguments.parse_args(argv)
     dataset = datasets.ensure(options.dataset)
-    splitting = datasets.serving_split(dataset.name)
+    splitting = datasets.serving_splitting(dataset.name)
     part = getattr(splitting(dataset), options.part)
     held_out = HeldOut(part.queries[: options.users], part.targets[: options.users])
     rows = []

@@ -129,7 +129,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments.add_argument("--seed", type=int, default=0, help="of the random histories")
     options = arguments.parse_args(argv)
     dataset = datasets.ensure(options.dataset)
-    splitting = datasets.serving_split(dataset.name)
+    splitting = datasets.serving_splitting(dataset.name)
     groups = items_of_groups(dataset)
     rows: dict[str, Any] = {}
     for name in options.recommenders or [predictor.default(dataset.name)]:

@@ -55,12 +55,12 @@ def check_all() -> Iterator[Finding]:
 
 def check_dataset(name: str) -> Iterator[Finding]:
     """Verify the files of a data set. Raises DataError if the data set has no files."""
-    if name not in datasets.SETS and not (_is_name(name) and any(map(_has_files, paths.dataset_folders(name)))):
+    if name not in datasets.PUBLISHED and not (_is_name(name) and any(map(_has_files, paths.dataset_folders(name)))):
         text = "there is nothing of {name} on this machine; see: {command}"
         raise DataError(text, name=name, command=recsys_command("data", "list"))
     get_command = datasets.how_to_get(name)
     for path, is_intact in datasets.archives(name).items():
-        archive_command = restore_command(path) if path.parent == published.BUNDLED else get_command
+        archive_command = restore_command(path) if path.parent == published.SHIPPED_ARCHIVES else get_command
         yield Finding(path, "" if is_intact else "is missing, or its hash is not the expected one", archive_command)
     if _has_files(paths.prepared(name)):
         yield _verify(paths.prepared(name), lambda path: _check_prepared(name), get_command)
@@ -108,7 +108,7 @@ def _check_prepared(name: str) -> None:
         prepared.check(name)
     except prepared.MissingData as error:
         raise DataError(error.message) from error  # without its command, so that `_verify` adds the right one
-    if datasets.differs_from_bundled(name):
+    if datasets.differs_from_shipped(name):
         raise DataError("was not prepared from the archive that comes with the project")
 
 
@@ -120,7 +120,7 @@ def _check_log(path: Path) -> None:
 
 def _is_name(text: str) -> bool:
     """Return whether a text can be the name of a data set. A path or the folder of several data sets cannot."""
-    return bool(own_data.NAME.fullmatch(text)) and text not in own_data.RESERVED_NAMES
+    return bool(own_data.DATASET_NAME.fullmatch(text)) and text not in own_data.RESERVED_NAMES
 
 
 def _has_files(folder: Path) -> bool:

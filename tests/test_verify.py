@@ -47,7 +47,7 @@ DAMAGE = {  # file, from the home → a part of the command that mends it
 @pytest.fixture(autouse=True)
 def all_files(home, no_assets, tmp_path, monkeypatch):
     """Store a data set and one file of each kind that is computed from it."""
-    monkeypatch.setattr(published, "BUNDLED", tmp_path / "assets" / "data")
+    monkeypatch.setattr(published, "SHIPPED_ARCHIVES", tmp_path / "assets" / "data")
     monkeypatch.setattr(registry, "get", fakes.VARIANTS.__getitem__)
     world = toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4)
     prepared.save(world, {})
@@ -146,7 +146,8 @@ def test_everything_is_every_set_and_what_belongs_to_none(home, monkeypatch):
     for victim in victims:
         flip(victim)
     mends = {found.path: found.command for found in verify.check_all() if found.problem}
-    bundled = published.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip"  # neither it nor the list of checksums is there
+    # neither this archive nor the list of checksums is there
+    bundled = published.SHIPPED_ARCHIVES / f"{datasets.DEFAULT_DATASET}.zip"
     assert set(mends) == {paths.encoder(), *victims[1:], bundled, paths.checksums()}
     assert [mends[path].split()[0] for path in (victims[3], bundled)] == ["git", "git"]
     assert [found for found in verify.check_all() if found.path == paths.prepared("toy") and not found.problem]

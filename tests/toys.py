@@ -13,7 +13,8 @@ from recsys.data.dataset import MOVIE_COLUMNS, PROFILE_COLUMNS, Catalog, Dataset
 from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 
-ARCHIVE = {"sha256": datasets.SETS[datasets.DEFAULT_DATASET].sha256}  # a toy with it passes for the set in the project
+# a toy data set with this provenance is loaded in place of the sample
+ARCHIVE = {"sha256": datasets.PUBLISHED[datasets.DEFAULT_DATASET].sha256}
 
 
 def catalog(n_items: int) -> Catalog:

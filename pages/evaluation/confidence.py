@@ -136,7 +136,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
         st.caption(_("None of these recommenders is trained on this computer for {data}.", data=dataset_title))
         return
     dataset = cache.dataset(view.dataset)
-    serving_protocol = protocols.get(datasets.serving_split(dataset.name).protocol)
+    serving_protocol = protocols.get(datasets.serving_splitting(dataset.name).protocol)
     text = _(
         "Predicted probabilities of the first 100 films in the list of one person. This is figure 1 of the gSASRec "
         "paper (arXiv:2308.07192) for the recommenders of this app. In the paper, SASRec with one negative example "

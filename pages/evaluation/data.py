@@ -96,8 +96,8 @@ def protocol_rules(view: EvaluationView) -> dict[str, Any]:
     rules: dict[str, Any] = next(iter(documents(view).values()))["protocol"]
     if view.protocol not in protocols.PROTOCOLS:
         return rules
-    is_public = view.dataset in datasets.SETS
-    ties = datasets.SETS[view.dataset].ties if is_public else prepared.metadata(view.dataset).get("ties")
+    is_public = view.dataset in datasets.PUBLISHED
+    ties = datasets.PUBLISHED[view.dataset].ties if is_public else prepared.metadata(view.dataset).get("ties")
     order = {"order": protocols.TIE_RULES[ties]} if ties else {}
     current_rules = order | {protocols.REPEATS: protocols.REPEATS_RULE} | protocols.PROTOCOLS[view.protocol].rules
     # some own data sets have these two rules in place of the rules of the protocol

@@ -26,7 +26,7 @@ def show(view: EvaluationView) -> None:
 
     The button is shown only for the default protocol of the data set, and not on a public server.
     """
-    if view.protocol == datasets.serving_split(view.dataset).protocol and not paths.is_public():
+    if view.protocol == datasets.serving_splitting(view.dataset).protocol and not paths.is_public():
         show_button(view.dataset, view.protocol, view.board["variant"].tolist())
     compare_with_most_popular(view)
 

@@ -83,7 +83,7 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.evaluation_datasets())
         with_results = recsys_protocols.in_order(protocol for name, protocol in available if name == dataset)
-        names = with_results or [datasets.serving_split(dataset).protocol]
+        names = with_results or [datasets.serving_splitting(dataset).protocol]
         titles = {name: data.protocol_title(name) for name in names}
         protocol = selectbox(_("Protocol"), titles, f"protocol-{dataset}", width=230)
     return dataset, protocol
@@ -111,7 +111,7 @@ def show(dataset: str, protocol: str) -> None:
         st.caption(_(recsys_protocols.get_current_or_former(protocol).meaning))
     else:
         show_protocol(view)
-    is_own = dataset not in datasets.SETS
+    is_own = dataset not in datasets.PUBLISHED
     if is_own:
         own_set.show(view)
     all_studies = read_studies(load_errors.append)

@@ -73,7 +73,7 @@ def show(view: EvaluationView) -> None:
 
 def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[str, str]:
     """Return bucket → name in the visitor's language. Genres of an own data set are not translated."""
-    is_own_text = grouping == "genre" and dataset not in datasets.SETS
+    is_own_text = grouping == "genre" and dataset not in datasets.PUBLISHED
     return {bucket: bucket if is_own_text else format.display_group(bucket) for bucket in buckets}
 
 

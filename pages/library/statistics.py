@@ -59,7 +59,7 @@ def show(dataset: Dataset) -> None:
         show_plot(_("How much people watch"), "lengths", stats.lengths.table, plot_lengths, stats.lengths)
         show_plot(_("Stars"), "stars", stats.stars, plot_stars, stats.stars)
         show_plot(_("When people rated"), "times", stats.over_time, plot_times, stats.over_time)
-        is_published = dataset.name in datasets.SETS
+        is_published = dataset.name in datasets.PUBLISHED
         show_plot(_("How fast people rate"), "gaps", stats.gaps, plot_gaps, stats.gaps, is_published)
     with right:
         tail = stats.long_tail

@@ -22,7 +22,7 @@ from recsys.errors import RecsysError
 from recsys.jobs import queue
 
 MAX_MEGABYTES = 50  # the command line accepts larger files
-MAX_NAME_LENGTH = 40  # characters, as in `own_data.NAME`
+MAX_NAME_LENGTH = 40  # characters, as in `own_data.DATASET_NAME`
 FILE_SUFFIXES = ["csv", "tsv", "txt", "dat", "parquet", "jsonl", "json", "gz"]
 PREVIEW_ROWS = 5
 ROLES = {"user": N_("Person"), "item": N_("Item"), "time": N_("Time"), "rating": N_("Rating")}
@@ -69,7 +69,7 @@ def _parse(file_id: str, _upload: UploadedFile) -> Table:
 @st.cache_resource(scope="session", max_entries=1, show_spinner=False)
 def _check(
     event_file_id: str, item_file_id: str, columns: dict[str, str], _events: Table, _items: Table | None
-) -> own_data.Checked:
+) -> own_data.CheckedFile:
     """Check the files with a choice of columns. The cache does not compare the tables."""
     return own_data.check(_events, _items, columns)
 
@@ -88,7 +88,7 @@ def _choose_columns(events: Table) -> dict[str, str]:
         recognised_columns = {}
 
     def label(name: str) -> str:
-        if name == own_data.NONE:
+        if name == own_data.NO_COLUMN:
             return _("none")
         return name if events.has_header else _("column {n}", n=name)
 
@@ -96,17 +96,17 @@ def _choose_columns(events: Table) -> dict[str, str]:
     with st.container(horizontal=True, gap="small"):
         for role, title in ROLES.items():
             can_be_none = role not in REQUIRED_ROLES or role not in recognised_columns
-            options = [own_data.NONE, *names] if can_be_none else names
-            index = options.index(recognised_columns.get(role, own_data.NONE))
+            options = [own_data.NO_COLUMN, *names] if can_be_none else names
+            index = options.index(recognised_columns.get(role, own_data.NO_COLUMN))
             key = f"own_column_{role}_{events.name}"
             columns[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
-    if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if columns[role] == own_data.NONE]:
+    if missing := [_(ROLES[role]) for role in REQUIRED_ROLES if columns[role] == own_data.NO_COLUMN]:
         st.info(_("Choose the column for: {roles}.", roles=join_escaped(missing)), icon=":material/table_chart:")
         return {}
     return columns
 
 
-def _show_check(events: Table, checked: own_data.Checked, file_name: str) -> None:
+def _show_check(events: Table, checked: own_data.CheckedFile, file_name: str) -> None:
     """Show the summary of a checked file, two options of the data set, and the button that adds it."""
     st.markdown("\n".join(f"- {escape_markdown(localize(message))}" for message in checked.messages))
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", events.name.partition(".")[0]).strip("-_")
@@ -114,7 +114,7 @@ def _show_check(events: Table, checked: own_data.Checked, file_name: str) -> Non
     name = st.text_input(label, suggestion, max_chars=MAX_NAME_LENGTH, key=key).strip()
     label, help_text = _("Leave out items with fewer events than"), _("With 0, nothing is left out.")
     min_events = int(st.number_input(label, 0, 1000, 0, key="own_fewest", help=help_text))
-    exists = bool(own_data.NAME.fullmatch(name)) and own_data.is_own(name)
+    exists = bool(own_data.DATASET_NAME.fullmatch(name)) and own_data.is_own(name)
     escaped = escape_markdown(name)
     label = _("Replace *{name}*", name=escaped) if exists else _("Add *{name}*", name=escaped)
     if st.button(label, key="own-add", icon=":material/add:", type="primary"):

@@ -147,7 +147,7 @@ def item_noun(name: str) -> str:
 
 def dataset_title(name: str) -> str:
     """Return the title of a data set: "MovieLens 100K"."""
-    return _(datasets.SETS[name].title) if name in datasets.SETS else name
+    return _(datasets.PUBLISHED[name].title) if name in datasets.PUBLISHED else name
 
 
 def recommender_title(recommender: Predictor | Recommender) -> str:

@@ -47,7 +47,7 @@ def dataset_size(name: str) -> DatasetSize:
     Raises:
         DataError: If the data set is a visitor's own and was deleted or made by another version of the app.
     """
-    published = datasets.SETS.get(name)
+    published = datasets.PUBLISHED.get(name)
     if published is None or prepared.fingerprint(name):
         return _computed_size(name)
     return DatasetSize(published.users, published.films, *published.years)
@@ -102,7 +102,7 @@ def menu() -> None:
 
 def sort_names(names: list[str]) -> list[str]:
     """Sort data sets: first the built-in data set, then published data sets by size, then the visitors' own."""
-    published = sorted(datasets.SETS, key=lambda name: (name != DEFAULT_DATASET, datasets.SETS[name].ratings))
+    published = sorted(datasets.PUBLISHED, key=lambda name: (name != DEFAULT_DATASET, datasets.PUBLISHED[name].ratings))
     return [name for name in published if name in names] + [name for name in names if name not in published]
 
 
@@ -117,14 +117,14 @@ def dialog_body() -> None:
         with st.expander(_("Add your own data"), icon=":material/upload_file:", key="own-data"):
             add_dataset.form()
     prepared_names = datasets.prepared_names()
-    names = prepared_names if paths.is_public() else list(dict.fromkeys([*datasets.SETS, *prepared_names]))
+    names = prepared_names if paths.is_public() else list(dict.fromkeys([*datasets.PUBLISHED, *prepared_names]))
     for name in sort_names(names):
         with st.container(border=True, gap="xsmall"):
             _show_facts(name)
             _show_action(name, name in prepared_names)
             if name in prepared_names and cache.item_noun(name) == "film":
                 _show_enrichment(name)
-            is_added_by_visitor, is_open = name not in datasets.SETS, name == visitor().current.dataset
+            is_added_by_visitor, is_open = name not in datasets.PUBLISHED, name == visitor().current.dataset
             if is_added_by_visitor and not is_open and not paths.is_public():
                 add_dataset.delete_button(name)
 
@@ -142,7 +142,7 @@ def _show_facts(name: str) -> None:
     years = f", {year_range(size.oldest, size.newest)}" if size.newest else ""
     st.markdown(f"**{title}**: {people}, {item_count(size.n_films, size.noun)}{years}")
     st.caption(" ".join(training_notes(name, size)))
-    if name in datasets.SETS:
+    if name in datasets.PUBLISHED:
         st.caption(_licence(name, size))
 
 
@@ -194,7 +194,7 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
 
 def _licence(name: str, size: DatasetSize) -> str:
     """Return the licence of a published data set and, if it is not on this computer, the download size as Markdown."""
-    published, title = datasets.SETS[name], escape_markdown(cache.dataset_title(name))
+    published, title = datasets.PUBLISHED[name], escape_markdown(cache.dataset_title(name))
     readme = "ml-latest" if name == DEFAULT_DATASET else name  # the default data set is a sample of ml-latest
     address = README_URL.format(name=readme, ending="txt" if name in TEXT_READMES else "html")
     licence = escape_markdown(_(published.licence))
@@ -265,7 +265,7 @@ def load_or_explain(name: str) -> Dataset | None:
     except RecsysError as error:
         if name == DEFAULT_DATASET:
             return _prepare_default()
-        if name not in datasets.SETS:
+        if name not in datasets.PUBLISHED:
             errors.show_error(error)
             return None
     task = DatasetTask("fetch", name)  # a published data set can be downloaded
@@ -340,12 +340,12 @@ def _show_status(task: DatasetTask) -> None:
         with st.container(gap="small"):
             tasks.show_failure(task.name, error, f"{key}-again", partial(start, task))
             dismiss_button(_("Not now"))
-    elif background_task and not is_download and "with_details" in background_task.event:
+    elif background_task and not is_download and "films_with_details" in background_task.event:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             text = ngettext(
                 "Wikidata has details for {n:,} of the {films} films in {data}.",
                 "Wikidata has details for {n:,} of the {films} films in {data}.",
-                background_task.event["with_details"],
+                background_task.event["films_with_details"],
                 data=title,
                 films=count(background_task.event["films"]),
             )

@@ -78,7 +78,7 @@ def load() -> None:
     elif not params:  # the visitor opened another page, and Streamlit cleared the URL
         write_url()  # before the page runs, because after a later change Back would need two clicks
     name = state.current.dataset
-    if name not in datasets.SETS:
+    if name not in datasets.PUBLISHED:
         state.fingerprints[name] = prepared.fingerprint(name)
     st.session_state.noun = cache.item_noun(name)  # for translations
 
@@ -126,7 +126,7 @@ def _read_lists(dataset_name: str, params: url.Params) -> ListState:
 
 def _exists(name: object) -> bool:
     """Return whether there is a data set of that name. URLs and widget states can contain anything."""
-    return isinstance(name, str) and (name in datasets.SETS or name in datasets.prepared_names())
+    return isinstance(name, str) and (name in datasets.PUBLISHED or name in datasets.prepared_names())
 
 
 def _restore(params: url.Params) -> None:

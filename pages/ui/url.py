@@ -170,10 +170,10 @@ def _from_open_dataset(function: Callable[[str], Any]) -> Callable[[], Any]:
 def evaluation_datasets() -> list[str]:
     """Return the published data sets with results or, if a visitor has added the open data set, only this data set."""
     current = visitor().current.dataset
-    if current not in datasets.SETS:
+    if current not in datasets.PUBLISHED:
         return [current]
     names = dict.fromkeys(name for name, _protocol in results.available())
-    return [name for name in names if name in datasets.SETS]
+    return [name for name in names if name in datasets.PUBLISHED]
 
 
 def default_evaluation_dataset() -> str:
@@ -200,7 +200,7 @@ def _protocols() -> list[str]:
 def _default_protocol() -> str:
     """Return the first protocol with results or, without results, the protocol of the recommendations."""
     with_results = _protocols()
-    return with_results[0] if with_results else datasets.serving_split(_evaluation_dataset()).protocol
+    return with_results[0] if with_results else datasets.serving_splitting(_evaluation_dataset()).protocol
 
 
 def _ignore(_warning: object) -> None:

@@ -20,7 +20,7 @@ from pages.ui.widgets import file_uploader, translate
 from pages.watch import import_review, saved_history
 from pages.watch.import_review import ReviewState
 from recsys.data.dataset import Dataset
-from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, HistoryError, Imported
+from recsys.data.history_import.entries import MAX_FILE_BYTES, Answers, ColumnQuestion, HistoryError, ImportedFile
 from recsys.data.history_import.read import read
 from recsys.serving import title_list
 
@@ -38,7 +38,7 @@ SERVICES = {  # name → how to export the history
 COLUMN_LABELS = {  # field of `Columns` → label of its menu
     "title": N_("Title"),
     "year": N_("Year"),
-    "watched": N_("Watch date"),
+    "watch_date": N_("Watch date"),
     "rating": N_("Rating"),
     "imdb_id": N_("IMDb ID"),
     "tmdb_id": N_("TMDB ID"),
@@ -53,7 +53,7 @@ class ImportState:
 
     answers: dict[str, Answers] = field(default_factory=dict)  # by file id
     # file id and answers → content of the file, or the error of `read`
-    results: dict[tuple[str, Answers], list[Imported] | HistoryError] = field(default_factory=dict)
+    results: dict[tuple[str, Answers], list[ImportedFile] | HistoryError] = field(default_factory=dict)
     review: ReviewState = field(default_factory=ReviewState)
     stored_json: str = ""  # history that was loaded from the local storage, "" if none
 
@@ -114,7 +114,7 @@ def body(dataset: Dataset, state: ImportState) -> None:
         import_review.show(state.review, dataset, parts, has_files)
 
 
-def _read_pasted_titles() -> Imported:
+def _read_pasted_titles() -> ImportedFile:
     """Render the text area for titles. Return the titles like the content of a file."""
     text = st.text_area(
         _("Or paste titles, one per line"),
@@ -123,10 +123,10 @@ def _read_pasted_titles() -> Imported:
         placeholder=_("Title (year), or a file name"),
     )
     name = _("Pasted titles")
-    return Imported(name, "", tuple(replace(entry, file=name) for entry in title_list.parse(text or "")))
+    return ImportedFile(name, "", tuple(replace(entry, file=name) for entry in title_list.parse(text or "")))
 
 
-def _show_file(state: ImportState, name: str, file_id: str, content: bytes) -> list[Imported]:
+def _show_file(state: ImportState, name: str, file_id: str, content: bytes) -> list[ImportedFile]:
     """Read a file, or take the result of an earlier run. Render a summary of its content, and questions about it.
 
     Returns:
@@ -155,7 +155,7 @@ def _show_file(state: ImportState, name: str, file_id: str, content: bytes) -> l
     return result
 
 
-def _ask_questions(state: ImportState, part: Imported, file_id: str) -> None:
+def _ask_questions(state: ImportState, part: ImportedFile, file_id: str) -> None:
     """Render the questions about a file. Answered questions stay, so that an answer can be changed."""
     file_name = format.escape_markdown(part.file)
 
@@ -178,11 +178,11 @@ def _ask_questions(state: ImportState, part: Imported, file_id: str) -> None:
 
     if part.may_be_watchlist:
         options = {False: _("Films I watched"), True: _("A watchlist")}
-        ask("watchlist", _("Which films are in {file}?", file=file_name), options, part.looks_like_watchlist)
+        ask("is_watchlist", _("Which films are in {file}?", file=file_name), options, part.looks_like_watchlist)
     if dates := part.date_question:
         options = {True: format_day(dates.day_first_date), False: format_day(dates.month_first_date)}
         question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(dates.cell), file=file_name)
-        ask("day_first", question, options, dates.is_day_first_likely)
+        ask("is_day_first", question, options, dates.is_day_first_likely)
     if part.column_question:
         _ask_columns(state, part.column_question, file_name, file_id)
 
@@ -226,7 +226,7 @@ def _ask_columns(state: ImportState, question: ColumnQuestion, file_name: str, f
                 menu(name, _(text), column_labels, 180)
             if columns.rating:
                 menu("scale", _("Highest possible rating"), RATING_SCALES, 120)
-            if not columns.watched:
+            if not columns.watch_date:
                 orders = {False: _("The one watched first"), True: _("The one watched last")}
                 menu("newest_first", _("No dates: which film comes first in the file?"), orders, 260)
 

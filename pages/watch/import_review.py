@@ -11,7 +11,7 @@ from pages.ui.i18n import N_, _, ngettext
 from pages.ui.visitor import visitor
 from pages.watch import saved_history
 from recsys.data.dataset import Dataset
-from recsys.data.history_import.entries import Imported
+from recsys.data.history_import.entries import ImportedFile
 from recsys.serving import history_review
 from recsys.serving.film_matching import Matcher, MatchMethod
 from recsys.serving.history_review import Review, WatchedFilm
@@ -32,7 +32,7 @@ class ReviewState:
     # `ImportedFilm.key` → film number; None: the visitor has chosen "None of these"
     choices: dict[str, int | None] = field(default_factory=dict)
     review: Review | None = None  # None: the films have not been matched yet
-    basis: tuple[str, list[Imported]] | None = None  # name of the data set and content of the files of `review`
+    basis: tuple[str, list[ImportedFile]] | None = None  # name of the data set and content of the files of `review`
 
 
 @cache.cached_for_dataset()
@@ -41,7 +41,7 @@ def matcher(name: str) -> Matcher:
     return Matcher(cache.dataset(name))
 
 
-def show(state: ReviewState, dataset: Dataset, parts: list[Imported], has_files: bool) -> None:
+def show(state: ReviewState, dataset: Dataset, parts: list[ImportedFile], has_files: bool) -> None:
     """Render a summary, the uncertain films, tables of all films, and the button that imports the matched films.
 
     Args:

@@ -23,7 +23,7 @@ def list_datasets() -> None:
     for row in datasets.table():
         megabytes = "" if row.megabytes is None else row.megabytes
         sizes = f"{row.users:>9,}{row.items:>8,}{row.ratings:>12,}{megabytes:>6}"
-        print(f"{row.name:<16}{sizes}  {'yes' if row.present else 'no':<5} {row.licence}")
+        print(f"{row.name:<16}{sizes}  {'yes' if row.is_present else 'no':<5} {row.licence}")
 
 
 def get(name: Name, source: Archive = None) -> None:
@@ -38,7 +38,7 @@ def get(name: Name, source: Archive = None) -> None:
         f"{name} is ready: {dataset.n_users:,} users, {len(catalog):,} films, {len(dataset.interactions):,} ratings "
         f"({len(catalog.infrequent):,} films have too few ratings to train on)"
     )
-    published = datasets.SETS[name]
+    published = datasets.PUBLISHED[name]
     is_official = prepared.metadata(name)["archive"].get("official")  # False for another archive, given by --from
     prefix = "" if is_official else f"of the published {published.title}, "
     print(f"licence: {prefix}{published.licence}")
@@ -65,8 +65,8 @@ def enrich(name: Name) -> None:
     with Terminal() as report:
         summary = download_details(name, report)
     print(
-        f"{name} is enriched: Wikidata has data on {summary.with_details:,} of its {summary.films:,} films "
-        f"({summary.films - summary.with_imdb_id:,} have no IMDb id)"
+        f"{name} is enriched: Wikidata has data on {summary.films_with_details:,} of its {summary.films:,} films "
+        f"({summary.films - summary.films_with_imdb_id:,} have no IMDb id)"
     )
     print("licence: CC0, free for any use; from wikidata.org")
 

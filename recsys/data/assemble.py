@@ -1,6 +1,6 @@
 """Assemble a `Dataset` from raw ratings, and add users of another data set to training data.
 
-Shapes: E ratings, F films, P users.
+Shapes: E ratings, F films, P user profiles.
 """
 
 from dataclasses import dataclass, field, replace
@@ -23,16 +23,16 @@ MIN_SHARED_RATINGS = 5  # two users with this many ratings of equal film and tim
 class RawRatings:
     """The content of the files of a data set: ratings in file order, films in any order."""
 
-    user: np.ndarray  # (E,) original user ids: int32, or int64 for large ids
-    movie: np.ndarray  # (E,) original film ids, likewise
+    user: np.ndarray  # (E,) user ids of the files: int32, or int64 for large ids
+    movie: np.ndarray  # (E,) movie ids: int32, or int64 for large ids
     rating: np.ndarray  # (E,) float32
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
     films: pd.DataFrame  # (F, 7) MOVIE_COLUMNS; also films without ratings
     tags: Tags = field(default_factory=Tags)
-    user_profiles: pd.DataFrame | None = None  # (P, 3) PROFILE_COLUMNS by original id; None: not available
+    user_profiles: pd.DataFrame | None = None  # (P, 3) PROFILE_COLUMNS, by user id; None: not available
 
-    def reordered(self, rows: np.ndarray) -> "RawRatings":
-        """Select ratings by row number, in this order."""
+    def select(self, rows: np.ndarray) -> "RawRatings":
+        """Select ratings by their row numbers, in the order of these numbers."""
         columns = {name: getattr(self, name)[rows] for name in ("user", "movie", "rating", "timestamp")}
         return replace(self, **columns)
 
@@ -42,12 +42,12 @@ def assemble(
 ) -> Dataset:
     """Sort ratings by user and time, and move the films with fewer than `min_ratings` ratings to `Catalog.infrequent`.
 
-    Users of the result are sorted by original id, items by film id. With ties="drawn", ratings with equal user and time
-    get a random order, which depends only on user id and film id. Raises DataError if ratings and films are
-    inconsistent, or if no film has enough ratings.
+    Users of the result are sorted by user id, items by movie id. With ties="drawn", ratings with equal user and time
+    get a random order, which depends only on user id and movie id. Raises DataError if a film or user is described
+    twice, if a rated film is not described, or if no film has enough ratings.
     """
     if ties == "drawn":
-        raw = raw.reordered(np.argsort(random_sort_keys(raw.user, raw.movie, TIES_SEED), kind="stable"))
+        raw = raw.select(np.argsort(random_sort_keys(raw.user, raw.movie, TIES_SEED), kind="stable"))
     films = raw.films.sort_values("movie_id", ignore_index=True)
     film_row = _film_rows(pd.Index(films["movie_id"]), raw.movie)  # (E,)
     is_frequent = np.bincount(film_row, minlength=len(films)) >= min_ratings  # (F,)
@@ -67,12 +67,12 @@ def assemble(
         raise DataError(text, name=name, min_ratings=min_ratings)
     item_of_film_row = (np.cumsum(is_frequent) - 1).astype(np.int32)  # only valid for frequent films
     item = item_of_film_row[film_row[order]]
-    original_user = raw.user[order]
-    is_new_user = np.concatenate([[True], ~equals_previous(original_user)])
+    raw_user = raw.user[order]
+    is_new_user = np.concatenate([[True], ~equals_previous(raw_user)])
     user = np.cumsum(is_new_user, dtype=np.int32) - np.int32(1)
     events = Interactions(user, item, raw.rating[order], raw.timestamp[order])
     movies, infrequent = (films[rows].reset_index(drop=True) for rows in (is_frequent, ~is_frequent))
-    user_ids = original_user[is_new_user].astype(np.int64)
+    user_ids = raw_user[is_new_user].astype(np.int64)
     profiles = raw.user_profiles
     if profiles is not None:
         if profiles.index.has_duplicates:
@@ -83,7 +83,7 @@ def assemble(
 
 
 def _film_rows(ids: pd.Index, movie: np.ndarray) -> np.ndarray:
-    """Return the position (E,) of each rated film in `ids`. Raises DataError."""
+    """Return the position (E,) of each movie id of `movie` in `ids`. Raises DataError for repeated or missing ids."""
     if ids.has_duplicates:
         raise DataError("film {ids} is listed twice", ids=ids[ids.duplicated()][0])
     row = ids.get_indexer(movie).astype(np.int32)
@@ -94,7 +94,7 @@ def _film_rows(ids: pd.Index, movie: np.ndarray) -> np.ndarray:
 
 def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> RawRatings:
     """Drop ratings with the same user, film and time as an earlier rating, and report the number of dropped ratings."""
-    # Duplicates have equal keys, which are a hash of user and film, plus the time. Comparing only the ratings with
+    # A key is a hash of user and film, plus the time, so duplicates have equal keys. Comparing only the ratings with
     # repeated keys is usually six times faster.
     keys = random_sort_keys(raw.user, raw.movie, TIES_SEED) + raw.timestamp.astype(np.uint64)
     sorted_keys = np.sort(keys)
@@ -106,30 +106,30 @@ def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> 
         return raw
     text = "repeated ratings (same person, film and time), which count once: {n:,}"
     report({"stage": "note", "text": Message(text, n=is_dropped.sum())})
-    return raw.reordered(np.flatnonzero(~is_dropped))
+    return raw.select(np.flatnonzero(~is_dropped))
 
 
-def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | None = None) -> Dataset:
-    """Append the users of another MovieLens data set to `train`, the training part of `whole`.
+def add_users_from(other: Dataset, train: Dataset, dataset: Dataset, until: int | None = None) -> Dataset:
+    """Append the users of another MovieLens data set to `train`, the training part of `dataset`.
 
     Ratings of films that `train` lacks, or later than `until` (seconds since 1970), are dropped. Users who are in both
     data sets are not added, because their held-out films would become training data. Raises DataError if a data set
     lacks MovieLens ids or times, or if there is no user to add.
     """
-    for dataset in (other, whole):
-        has_text_ids = "item_id" in dataset.catalog.movies  # film ids of MovieLens are numbers
-        if has_text_ids or not dataset.has_times:
+    for checked in (other, dataset):
+        has_text_ids = "item_id" in checked.catalog.movies  # movie ids of MovieLens are numbers
+        if has_text_ids or not checked.has_times:
             text = "{name} does not have the film IDs of MovieLens, or has no times; leave out --also"
-            raise DataError(text, name=dataset.name)
+            raise DataError(text, name=checked.name)
     events = other.interactions
     item = pd.Index(train.catalog.movie_ids).get_indexer(_movie_ids(other))  # (E,), -1: not in `train`
-    keep = (item >= 0) & ~np.isin(events.user, shared_users(whole, other))
+    is_added = (item >= 0) & ~np.isin(events.user, shared_users(dataset, other))
     if until is not None:
-        keep &= np.asarray(events.timestamp) <= until
-    if not keep.any():
+        is_added &= np.asarray(events.timestamp) <= until
+    if not is_added.any():
         text = "no person in {name} can be added to {train}; choose another data set"
         raise DataError(text, name=other.name, train=train.name)
-    added = replace(events, item=item.astype(np.int32)).select(keep)
+    added = replace(events, item=item.astype(np.int32)).select(is_added)
     tie_keys = random_sort_keys(added.user, added.item, TIES_SEED)
     added = added.select(np.lexsort((tie_keys, added.timestamp, added.user)))
     added_users, user_index = np.unique(added.user, return_inverse=True)  # `added_users` are users of `other`
@@ -142,19 +142,19 @@ def add_users_from(other: Dataset, train: Dataset, whole: Dataset, until: int | 
     return Dataset(train.name, train.catalog, Interactions(*joined_columns), user_ids, train.ties, profiles)
 
 
-def shared_users(whole: Dataset, other: Dataset) -> np.ndarray:
-    """Return the users of `other` who share at least MIN_SHARED_RATINGS ratings with a user of `whole`, ascending."""
-    whole_ratings, other_ratings = (
+def shared_users(dataset: Dataset, other: Dataset) -> np.ndarray:
+    """Return the users of `other` who are also in `dataset`, ascending. For the criterion, see MIN_SHARED_RATINGS."""
+    ratings, other_ratings = (
         pd.DataFrame({"film": _movie_ids(part), "time": part.interactions.timestamp, "user": part.interactions.user})
-        for part in (whole, other)
+        for part in (dataset, other)
     )
-    shared_ratings = whole_ratings.merge(other_ratings, on=["film", "time"], suffixes=("_whole", "_other"))
-    pairs = shared_ratings.groupby(["user_whole", "user_other"]).size().reset_index(name="n_ratings")
+    shared_ratings = ratings.merge(other_ratings, on=["film", "time"], suffixes=("", "_other"))
+    pairs = shared_ratings.groupby(["user", "user_other"]).size().reset_index(name="n_ratings")
     return np.unique(pairs["user_other"][pairs["n_ratings"] >= MIN_SHARED_RATINGS])
 
 
 def _joined_profiles(train: Dataset, other: Dataset, added_users: np.ndarray) -> pd.DataFrame | None:
-    """Return the profiles of all users of `train` and the added users of `other`. Unknown values are ""."""
+    """Return the profiles of the users of `train`, then of the added users. None: neither data set has profiles."""
     if train.user_profiles is None and other.user_profiles is None:
         return None
     train_profiles, other_profiles = (
@@ -167,5 +167,5 @@ def _joined_profiles(train: Dataset, other: Dataset, added_users: np.ndarray) ->
 
 
 def _movie_ids(dataset: Dataset) -> np.ndarray:
-    """Return the original film id (E,) of each event."""
+    """Return the movie id (E,) of each event."""
     return dataset.catalog.movie_ids[dataset.interactions.item]

@@ -1,4 +1,4 @@
-"""Detect the columns of files that users add, by name and content, and parse timestamps in many formats.
+"""Detect columns of the files of added data sets by usual names, and parse numbers and timestamps in many formats.
 
 Shapes: R rows.
 """
@@ -10,14 +10,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-_ITEM_IDS = (
+_ITEM_IDS = (  # normalised names of columns that can be the item id in an event file and in an item file
     *("item", "itemid", "movie", "movieid", "film", "filmid", "parentasin", "asin", "product", "productid", "isbn"),
     *("book", "bookid", "song", "songid", "track", "trackid", "artist", "artistid", "article", "articleid", "sku"),
     *("game", "gameid", "business", "businessid", "recipe", "recipeid", "iid", "mid"),
     *("productsku", "itemsku", "variantsku", "lineitemsku", "stockcode", "productcode", "itemcode", "articlenumber"),
 )
-# Each of these can be the item id in an event file. In an item file, most are attributes of an item, so only the names
-# that end in "id" are used there.
+# Normalised names of columns that can be the item id in an event file. In an item file, most of them are attributes of
+# an item, so only the names that end in "id" are used there.
 _OTHER_ITEMS = (
     *("barcode", "ean", "gtin", "upc", "trackuri", "spotifytrackuri", "album", "albumid", "podcast", "podcastid"),
     *("episode", "episodeid", "video", "videoid", "show", "showid", "series", "seriesid", "anime", "animeid"),
@@ -56,7 +56,7 @@ ROLES = {  # role of a column in an event file → normalised column names, in o
         *("clickedat", "clicktime", "accesstime", "logtime", "checkintime", "visitdate", "updatedat"),
     ),
 }
-ITEM_ROLES = {  # likewise for an item file
+ITEM_ROLES = {  # role of a column in an item file → normalised column names, in order of preference
     "item": (*_ITEM_IDS, "id", *(name for name in _OTHER_ITEMS if name.endswith("id"))),
     "title": ("title", "name", "itemname", "movietitle", "producttitle", "productname", "booktitle", "label"),
     "year": ("year", "releaseyear", "yearofpublication", "originalpublicationyear", "releasedate", "published"),
@@ -79,13 +79,13 @@ def normalise_name(name: str) -> str:
     return _PUNCTUATION.sub("", name.strip().casefold().partition(":")[0])
 
 
-def is_usual(name: str) -> bool:
+def is_usual_name(name: str) -> bool:
     """Return whether a column name is a usual name of a role."""
     return normalise_name(name) in _ALL_NAMES
 
 
 def matching_names(names: Sequence[str], usual_names: Sequence[str]) -> list[str]:
-    """Return the columns whose normalised names are in `usual_names`, in the order of `usual_names`."""
+    """Return the names whose normalised form is in `usual_names`, in the order of `usual_names`."""
     column_of = {normalise_name(name): name for name in reversed(names)}  # the first of several equal names is used
     return [column_of[name] for name in usual_names if name in column_of]
 
@@ -93,8 +93,8 @@ def matching_names(names: Sequence[str], usual_names: Sequence[str]) -> list[str
 def is_header(lines: Sequence[Sequence[str]]) -> bool:
     """Return whether the first line is a header: it has usual column names, or a word above a column of numbers."""
     header, rows = lines[0], lines[1:]
-    usual_names = [normalise_name(cell) for cell in header if is_usual(cell)]
-    # a usual name such as "book" can also be a value, so a single name is only enough if it is clear
+    usual_names = [normalise_name(cell) for cell in header if is_usual_name(cell)]
+    # one usual name makes a header only if it is clear, because a name such as "book" can also be a value
     has_clear_name = any(name.endswith("id") or name in ("user", "item", "title") for name in usual_names)
     if (has_clear_name or len(usual_names) > 1) and not any(_is_number(cell) for cell in header):
         return True
@@ -106,18 +106,18 @@ def is_header(lines: Sequence[Sequence[str]]) -> bool:
 
 
 def is_missing(cells: pd.Series) -> np.ndarray:
-    """Return a mask (R,) of the cells without a value."""
+    """Return whether each cell has no value, (R,) bool."""
     return cells.isin(MISSING).to_numpy(bool)
 
 
 def parse_numbers(cells: pd.Series) -> tuple[np.ndarray, np.ndarray]:
-    """Parse cells as float64 (R,). Also return whether each cell is a finite number, (R,) bool."""
+    """Return cells as numbers, (R,) float64, NaN for other text, and whether each is a finite number, (R,) bool."""
     numbers = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     return numbers, np.isfinite(numbers)
 
 
 def with_decimal_points(cells: pd.Series) -> pd.Series:
-    """Return cells in which numbers with a decimal comma have a decimal point: "4,5" → "4.5"."""
+    """Replace decimal commas by decimal points: "4,5" → "4.5". Other cells stay."""
     return cells.str.replace(r"^([+-]?\d+),(\d+)$", r"\1.\2", regex=True)
 
 
@@ -142,7 +142,7 @@ def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
 
 
 def _parse_dates(cells: pd.Series, date_format: str) -> tuple[np.ndarray, np.ndarray, str]:
-    """Parse cells in a format of `pd.to_datetime`. Returns as `parse_timestamps`."""
+    """Parse cells in a format of `pd.to_datetime`. Return the same three values as `parse_timestamps`."""
     times = pd.to_datetime(cells, format=date_format, utc=True, errors="coerce")
     is_valid, seconds = times.notna().to_numpy(bool), np.zeros(len(cells))
     seconds[is_valid] = times[is_valid].dt.as_unit("us").astype("int64").to_numpy() / UNITS["microseconds"]
@@ -150,7 +150,7 @@ def _parse_dates(cells: pd.Series, date_format: str) -> tuple[np.ndarray, np.nda
 
 
 def _unit(numbers: np.ndarray) -> str:
-    """Infer the unit of times: the finest unit in which the median is 1973 (10⁸ seconds after 1970) or later."""
+    """Infer the unit of times: the finest unit for which the median is in 1973 (10⁸ seconds after 1970) or later."""
     median = float(np.median(np.abs(numbers)))
     return next((unit for unit, scale in reversed(UNITS.items()) if median >= 1e8 * scale), "seconds")
 

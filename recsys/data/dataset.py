@@ -1,7 +1,8 @@
 """Data sets, their parts, and the queries that models answer.
 
-Items are numbered 0…I-1, and item i is row i of the catalogue. Original ids are only in `Catalog` and
-`Dataset.user_ids`. Shapes: U users, I items, F films, E events (ratings), B queries, T items of one history.
+Items are numbered 0…I-1, and item i is row i of `Catalog.movies`. A *movie id* is the id of a film in the files of the
+data set, unlike its item. Only `Catalog` has movie ids, and only `Dataset.user_ids` has user ids of the files.
+Shapes: U users, I items, F films, E events (ratings), B queries, T items of one history.
 """
 
 import hashlib
@@ -24,12 +25,12 @@ from recsys.data.film_details import Details
 from recsys.data.tags import Tags
 from recsys.errors import RecsysError, os_error_reason
 
-# Order of events with equal user and time. "file": as in the file. "drawn": random. "rows": the data set has no times,
-# so all events of a user are in the order of the file, and `timestamp` has row numbers.
+# The order of events with equal user and time. "file": as in the file. "drawn": random. "rows": the data set has no
+# times, so all events of a user are in the order of the file, and `timestamp` has row numbers.
 Ties = Literal["file", "drawn", "rows"]
-Noun = Literal["film", "item"]  # what the items of a data set are called
+Noun = Literal["film", "item"]  # for the items of a data set, in texts of the app
 MOVIE_COLUMNS = {  # columns of a film table, with dtypes. An unknown text is "", another unknown value is pd.NA
-    "movie_id": "int64",
+    "movie_id": "int64",  # the id in the files of the data set
     "title": "str",  # without the year, and with the article in front: "The Matrix"
     "year": "Int64",
     "genres": "str",  # "Action|Sci-Fi"
@@ -37,7 +38,7 @@ MOVIE_COLUMNS = {  # columns of a film table, with dtypes. An unknown text is ""
     "imdb_id": "str",  # "tt0114709"
     "tmdb_id": "Int64",
 }
-OPTIONAL_MOVIE_COLUMNS = (  # all str, in data sets that a user added
+OPTIONAL_MOVIE_COLUMNS = (  # all str, in data sets that `own_data` has added
     "item_id",  # the id in the file, if it is not a number
     "image",  # a web address
     "text",  # a description
@@ -48,12 +49,12 @@ T = TypeVar("T")
 
 
 class DataError(RecsysError):
-    """A data set or a data file cannot be used."""
+    """A data set or a data file that cannot be used."""
 
 
 @contextmanager
 def read_errors(path: Path) -> Iterator[None]:
-    """Turn an OSError in the block into a DataError about a file of the user."""
+    """Turn an OSError in the block into a DataError that asks to check the path."""
     try:
         yield
     except OSError as error:
@@ -62,7 +63,7 @@ def read_errors(path: Path) -> Iterator[None]:
 
 
 class Film(NamedTuple):
-    """A film as shown to users."""
+    """A film of a data set, as the app shows it."""
 
     movie_id: int
     title: str
@@ -76,7 +77,7 @@ class Film(NamedTuple):
 
 
 def film_table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
-    """Return a film table (F, 7) of rows in the order of MOVIE_COLUMNS."""
+    """Return the film table (F, 7) with these rows. The cells of a row are in the order of MOVIE_COLUMNS."""
     columns = enumerate(MOVIE_COLUMNS.items())
     return pd.DataFrame({name: pd.array([row[index] for row in rows], dtype) for index, (name, dtype) in columns})
 
@@ -101,17 +102,20 @@ class Catalog:
 
     @cached_property
     def movie_ids(self) -> np.ndarray:
-        """Original film ids (I,)."""
+        """Movie ids (I,) of the items."""
         return self.movies["movie_id"].to_numpy(np.int64)
 
     @cached_property
     def item_of(self) -> dict[int, int]:
-        """Original film id → item, without infrequent films."""
+        """Movie id → item, without infrequent films."""
         return {int(movie): item for item, movie in enumerate(self.movie_ids)}
 
     @cached_property
     def films(self) -> list[Film]:
-        """Items, then infrequent films, with corrected titles and years. A film number is an index of this list."""
+        """Items, then infrequent films, with the corrected titles and years of `film_names`.
+
+        A film number is an index of this list.
+        """
         names = film_names.read().by_data_title
         films = [*film_tuples(self.movies), *film_tuples(self.infrequent)]
         for number, film in enumerate(films):
@@ -121,7 +125,10 @@ class Catalog:
 
     @cached_property
     def duplicates(self) -> list[tuple[int, ...]]:
-        """Film numbers of each film that the data set lists several times, by `_is_same_film`."""
+        """Groups of film numbers. A group has the entries of a film that the data set lists several times.
+
+        `_is_same_film` decides whether two entries are the same film.
+        """
         # A film's name is its title without brackets. `candidates` has only the films whose hash of name and year is
         # repeated, because a table of all films of a large catalogue would need much memory.
         hashes = pd.Series([hash((film.title.partition(" (")[0], film.year)) for film in self.films], dtype=np.int64)
@@ -137,30 +144,31 @@ class Catalog:
             clusters: list[list[Any]] = []  # two different films can have the same title and year
             for film in group.itertuples():
                 matching = [cluster for cluster in clusters if any(_is_same_film(film, other) for other in cluster)]
-                others = [cluster for cluster in clusters if cluster not in matching]
-                clusters = [*others, [*chain(*matching), film]]  # merges the matching clusters
-            duplicates += [tuple(sorted(row.Index for row in cluster)) for cluster in clusters if len(cluster) > 1]
+                clusters = [cluster for cluster in clusters if cluster not in matching]
+                clusters.append([*chain(*matching), film])  # merges the matching clusters
+            duplicates += [tuple(sorted(film.Index for film in cluster)) for cluster in clusters if len(cluster) > 1]
         return duplicates
 
     def main_film_by_duplicate(self, counts: Sequence[int] | np.ndarray) -> dict[int, int]:
-        """Return duplicate → main film, both as film numbers. The main film is the most rated one of its `duplicates`.
+        """Return duplicate → main film, both as film numbers, for each group in `duplicates`.
 
-        `counts` are numbers of ratings by film number. Films after the end of `counts` have no ratings.
+        The main film is the entry with the most ratings. The other entries are the duplicates. `counts` are numbers of
+        ratings by film number. Films after the end of `counts` have no ratings.
         """
-        main_of: dict[int, int] = {}
+        main_film_of: dict[int, int] = {}
         for group in self.duplicates:
             most_rated = max(group, key=lambda film: (counts[film] if film < len(counts) else 0, -film))
-            main_of |= {film: most_rated for film in group if film != most_rated}
-        return main_of
+            main_film_of |= {film: most_rated for film in group if film != most_rated}
+        return main_film_of
 
     @cached_property
     def film_number_of(self) -> dict[int, int]:
-        """Original film id → film number."""
+        """Movie id → film number."""
         return {film.movie_id: number for number, film in enumerate(self.films)}
 
     @cached_property
     def images(self) -> dict[int, str]:
-        """Original film id → web address of an image, for films that have one."""
+        """Movie id → web address of an image, for films that have one."""
         movies = self.complete.movies
         if "image" not in movies:
             return {}
@@ -185,9 +193,9 @@ class Catalog:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the item ids. A checkpoint is only valid for the ids that it was trained on."""
+        """SHA-256 of the movie ids. A checkpoint is only valid for the movie ids that it was trained on."""
         digest = hashlib.sha256(self.movie_ids.astype("<i8").tobytes())
-        if "item_id" in self.movies:  # each file numbers such items from 1, so equal movie ids can be different items
+        if "item_id" in self.movies:  # movie ids are then numbered from 1 in every file, so they do not identify items
             digest.update(json.dumps(self.movies["item_id"].tolist()).encode())
         return digest.hexdigest()
 
@@ -195,8 +203,9 @@ class Catalog:
 def _is_same_film(film: Any, other: Any) -> bool:
     """Return whether two films with the same year and the same title without brackets are the same film.
 
-    One equal id is enough. Otherwise the whole titles must be equal, and the TMDB ids must not differ. If only one film
-    has a TMDB id, IMDb ids may differ, because TMDB may have deleted the other film as a duplicate.
+    `film` and `other` are rows of the candidates in `Catalog.duplicates`. An equal IMDb or TMDB id is enough. Otherwise
+    the whole titles must be equal, and the ids must not differ. If only one film has a TMDB id, the IMDb ids may
+    differ, because TMDB may have deleted the other film as a duplicate.
     """
     if (film.imdb_id and film.imdb_id == other.imdb_id) or (film.tmdb_id and film.tmdb_id == other.tmdb_id):
         return True
@@ -219,7 +228,7 @@ class Interactions:
         return len(self.item)
 
     def select(self, rows: np.ndarray) -> "Interactions":
-        """Select events by a boolean mask (E,), or by row numbers."""
+        """Select events by row numbers, or by (E,) bool."""
         return Interactions(self.user[rows], self.item[rows], self.rating[rows], self.timestamp[rows])
 
 
@@ -227,14 +236,14 @@ class Interactions:
 class Dataset:
     """A data set: films, and users with their histories.
 
-    `user_profiles` has PROFILE_COLUMNS, and row u is user u. All are str, "" if unknown: gender "F" or "M" · age, one
-    of AGES · occupation, as in the data set.
+    `user_profiles` has PROFILE_COLUMNS, and row u is user u. All values are str, "" if unknown: gender is "F" or "M",
+    age is in AGES, and occupation is a text of the data set.
     """
 
     name: str
     catalog: Catalog
     interactions: Interactions
-    user_ids: np.ndarray  # (U,) original ids
+    user_ids: np.ndarray  # (U,) ids in the files of the data set
     ties: Ties = "file"
     user_profiles: pd.DataFrame | None = None  # (U, 3); None: not available
     user_names: np.ndarray | None = None  # (U,) str; None: users have only ids
@@ -283,7 +292,7 @@ class Dataset:
 
     @cached_property
     def fingerprint(self) -> str:
-        """SHA-256 of the histories in original film ids, without times and ratings."""
+        """SHA-256 of the histories as movie ids, without times and ratings."""
         digest = hashlib.sha256(np.diff(self.offsets).astype("<i8").tobytes())
         digest.update(self.catalog.movie_ids[self.interactions.item].astype("<i8").tobytes())
         return digest.hexdigest()
@@ -314,13 +323,13 @@ def cache_by_dataset(function: Callable[[Dataset], T]) -> Callable[[Dataset], T]
 
 @dataclass(frozen=True)
 class Queries:
-    """B histories for which a model scores all items. Each history begins with its oldest item."""
+    """B histories, oldest item first. A model scores all items for each history."""
 
     histories: Sequence[np.ndarray]
-    users: np.ndarray | None = None  # (B,) users of the training data, 0 … U-1; None: other users, such as visitors
-    ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history, NaN: not rated; None: no ratings
+    users: np.ndarray | None = None  # (B,) users of the training data, 0…U-1; None: other users, such as visitors
+    ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history; NaN: not rated; None: unknown
     user_profiles: pd.DataFrame | None = None  # (B, 3) as in `Dataset`; None: not available
-    are_whole: bool = False  # whether each history begins with the first item of its user; False for visitors
+    are_whole: bool = False  # whether each history begins with the first item of its user. Visitors: False
 
     def __len__(self) -> int:
         return len(self.histories)
@@ -336,7 +345,7 @@ class Queries:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Histories and the next item of each."""
+    """Queries, and the held-out item of each query."""
 
     queries: Queries
     targets: np.ndarray  # (B,) items

@@ -1,4 +1,4 @@
-"""List, load and prepare data sets by name."""
+"""List, load and prepare data sets by name: published data sets, and data sets that `own_data` has added."""
 
 import warnings
 from pathlib import Path
@@ -12,41 +12,41 @@ from recsys.data.dataset import DataError, Dataset
 from recsys.data.download import DiskError, exclusive_folder, file_hashes
 from recsys.data.prepared import MissingData
 from recsys.data.prepared import names as prepared_names
-from recsys.data.published import DEFAULT_DATASET, SETS, how_to_get
+from recsys.data.published import DEFAULT_DATASET, PUBLISHED, how_to_get
 from recsys.data.split import LEAVE_ONE_OUT, UNTIED, Splitting
 from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
 
-class Row(NamedTuple):
-    """A line in the output of the command `data list`."""
+class DatasetSummary(NamedTuple):
+    """A data set in the output of the command `data list`."""
 
     name: str
     users: int
     items: int
     ratings: int
-    megabytes: int | None  # of the archive; None: the user's own data
+    megabytes: int | None  # of the archive; None: an added data set
     licence: str
-    present: bool  # whether it is on this computer, prepared or as an archive that comes with the project
+    is_present: bool  # whether it is on this computer, prepared or as an archive that comes with the project
 
 
-def table() -> list[Row]:
-    """List the published data sets and the data sets that the user added.
+def table() -> list[DatasetSummary]:
+    """Return a row for each published data set and for each added data set.
 
-    Published data sets have their published counts. The user's own data sets, and data sets prepared from another
-    archive, have the counts of the training data, without infrequent items and their ratings.
+    Published data sets have their published counts. Added data sets, and data sets prepared from another archive, have
+    the counts of the training data, without infrequent items and their ratings.
     """
     rows, local_names = [], prepared_names()
-    own_names = [name for name in local_names if name not in SETS]
-    for name in (*SETS, *own_names):
-        entry, meta = SETS.get(name), prepared.metadata(name)
+    own_names = [name for name in local_names if name not in PUBLISHED]
+    for name in (*PUBLISHED, *own_names):
+        entry, meta = PUBLISHED.get(name), prepared.metadata(name)
         counts = (entry.users, entry.films, entry.ratings) if entry else (0, 0, 0)
         is_official = meta and meta["archive"].get("official")
         if meta and not (entry and is_official):
             counts = (meta["people"], meta["items"], meta["ratings"])
         licence, megabytes = (entry.licence, entry.megabytes) if entry else ("yours", None)
         is_shipped = bool(entry and entry.sha256)
-        rows.append(Row(name, *counts, megabytes, licence, is_shipped or name in local_names))
+        rows.append(DatasetSummary(name, *counts, megabytes, licence, is_shipped or name in local_names))
     return rows
 
 
@@ -60,23 +60,23 @@ def load(name: str) -> Dataset:
         dataset = prepared.load(name)
     except MissingData as error:
         raise MissingData(error.message, how_to_get(name)) from error
-    if differs_from_bundled(name):
+    if differs_from_shipped(name):
         text = "{name} was not prepared from the archive that comes with the project"
         raise MissingData(text, how_to_get(name), name=name)
     return dataset
 
 
 def check_exists(name: str) -> None:
-    """Raise DataError if no data set has this name: published, or on this machine."""
-    names = dict.fromkeys((*SETS, *prepared_names()))  # without repeats
+    """Raise DataError if no published data set, and no data set on this machine, has this name."""
+    names = dict.fromkeys((*PUBLISHED, *prepared_names()))  # without repeats
     if name not in names:
         raise DataError("no data set is called {name}; choose one of: {sets}", name=name, sets=", ".join(names))
 
 
-def differs_from_bundled(name: str) -> bool:
-    """Return whether the project ships the archive of a data set, but the data set was prepared from another one."""
-    bundled_sha256 = SETS[name].sha256 if name in SETS else None
-    return bundled_sha256 is not None and bundled_sha256 != _provenance(name).get("sha256")
+def differs_from_shipped(name: str) -> bool:
+    """Return whether the project ships the archive of a data set, but the data set was not prepared from it."""
+    shipped_sha256 = PUBLISHED[name].sha256 if name in PUBLISHED else None
+    return shipped_sha256 is not None and shipped_sha256 != _provenance(name).get("sha256")
 
 
 def ensure(name: str, report: ProgressCallback = no_progress) -> Dataset:
@@ -107,9 +107,9 @@ def get(name: str, source: Path | None = None, report: ProgressCallback = no_pro
     "from"}, {"stage": "note", "text"}, {"stage": "parse"} and {"stage": "keep"}. Raises DownloadError, or DataError if
     the archive cannot be used.
     """
-    if name not in SETS:
+    if name not in PUBLISHED:
         text = "{name} is not a published data set; choose one of: {sets}"
-        raise DataError(text, name=name, sets=", ".join(SETS))
+        raise DataError(text, name=name, sets=", ".join(PUBLISHED))
     with exclusive_folder(published.downloads(name)):
         return _prepare(name, source, report)
 
@@ -124,56 +124,56 @@ def _prepare(name: str, source: Path | None, report: ProgressCallback) -> Datase
 
 def _parse(name: str, source: Path | None, report: ProgressCallback) -> tuple[Dataset, dict[str, Any]]:
     """Parse the archive of a data set. Return the data set and `ArchiveFile.provenance`."""
-    entry, archive = SETS[name], published.archive_of(name, source, report)
+    entry, archive_file = PUBLISHED[name], published.archive_of(name, source, report)
     report({"stage": "parse"})
-    with movielens_files.opened(archive.path, entry.title, archive.is_official) as zip_file:
-        raw = archive.parse(zip_file)
-        if not archive.is_official:
+    with movielens_files.open_archive(archive_file.path, entry.title, archive_file.is_official) as archive:
+        raw = archive_file.parse(archive)
+        if not archive_file.is_official:
             raw = drop_duplicates(raw, report)
         dataset = assemble(name, raw, entry.min_ratings, entry.ties)
     if n_dropped := pd.Series(raw.user).nunique() - dataset.n_users:
         text = "people left out because none of their films has at least {min_ratings} ratings: {n:,}"
         report({"stage": "note", "text": Message(text, min_ratings=entry.min_ratings, n=n_dropped)})
-    return dataset, archive.provenance
+    return dataset, archive_file.provenance
 
 
 def archives(name: str) -> dict[Path, bool]:
-    """Return path → whether the archive is valid, for the shipped and downloaded archives of a data set.
+    """Return path → whether the archive at this path is valid, for the shipped and downloaded archives of a data set.
 
     An archive is valid if it has a published hash, or the hash of the archive from which the data set was prepared. A
     shipped archive is listed even if it is missing.
     """
     files = sorted(path for path in published.downloads(name).glob("*") if path.suffix in (".zip", ".whl"))
     valid_hashes = {_provenance(name).get("sha256")}
-    if name in SETS:
-        valid_hashes |= SETS[name].hashes
-        if SETS[name].sha256:
-            files.insert(0, published.BUNDLED / f"{name}.zip")
+    if name in PUBLISHED:
+        valid_hashes |= PUBLISHED[name].hashes
+        if PUBLISHED[name].sha256:
+            files.insert(0, published.SHIPPED_ARCHIVES / f"{name}.zip")
     return {path: path.is_file() and not valid_hashes.isdisjoint(file_hashes(path)) for path in files}
 
 
 def title(name: str) -> str:
-    """Return the title of a published data set, "MovieLens 100K", or the name of another one."""
-    return SETS[name].title if name in SETS else name
+    """Return the title of a published data set, such as "MovieLens 100K", or the name of an added data set."""
+    return PUBLISHED[name].title if name in PUBLISHED else name
 
 
-def serving_split(name: str) -> Splitting:
-    """Return how a data set is split for the recommenders of the app.
+def serving_splitting(name: str) -> Splitting:
+    """Return the splitting of a data set for the recommenders of the app.
 
     UNTIED is used if the file order of ratings in the same second contains information. A model must not learn from
     this order, because the list of a visitor does not have it.
     """
-    order_is_informative = name in SETS and SETS[name].ties == "file" and not SETS[name].has_random_file_order
-    return UNTIED if order_is_informative else LEAVE_ONE_OUT
+    entry = PUBLISHED.get(name)
+    return UNTIED if entry and entry.ties == "file" and not entry.has_random_file_order else LEAVE_ONE_OUT
 
 
 def min_ratings(name: str) -> int:
     """Return the number of ratings that a film of a data set needs to be trained on."""
-    if name in SETS:
-        return SETS[name].min_ratings
-    return int(_provenance(name).get("fewest", MIN_RATINGS))  # `own_data.add` stores the key
+    if name in PUBLISHED:
+        return PUBLISHED[name].min_ratings
+    return int(_provenance(name).get("fewest", MIN_RATINGS))  # a key that `own_data.add` writes
 
 
 def _provenance(name: str) -> dict[str, Any]:
-    """Return the stored `ArchiveFile.provenance` of a prepared data set, {} if it is not available."""
+    """Return `PreparedMeta.archive` of a prepared data set, {} if it is not available."""
     return dict(prepared.metadata(name).get("archive", {}))

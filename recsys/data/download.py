@@ -1,8 +1,8 @@
 """Download files. The result is a complete, verified file, or an error.
 
 Data is written to the part file, `NAME.part` beside the target. The part file is renamed when its length and hash are
-right. If the server sent an ETag, a later connection or call continues the download. So the part file is kept after a
-network failure, a cancelled call or a killed process. It is deleted after any other failure.
+right. If the server sent an ETag, a later connection or call continues the download. For this, the part file is kept
+after a network failure, a cancelled call or a killed process. It is deleted after any other failure.
 """
 
 import hashlib
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 CHUNK_BYTES = 1 << 16
 MAX_ATTEMPTS = 5  # failed connections in a row without new bytes, after which the download fails
 PAUSE_SECONDS = 0.25  # between connections, doubled with every failure in a row
-READ_TIMEOUT_SECONDS = 20.0  # the connection is lost after this time without a byte
+READ_TIMEOUT_SECONDS = 20.0  # after this time without a byte, a connection counts as lost
 POLL_SECONDS = 0.5  # between two progress reports while nothing arrives
 REPORT_SECONDS = 0.1  # between two progress reports while data arrives
-_END = object()  # returned in place of an item at the end of a stream
+_END = object()  # result of `_read_next` at the end of a stream
 
 
 class DownloadError(DataError):
-    """A file that cannot be downloaded. The message has the reason, and what the user can do."""
+    """A file that cannot be downloaded. The message has the reason and advice."""
 
     def __init__(
         self, reason: str | Message, advice: str | Message = "", command: str | None = None, /, **fields: Any
@@ -55,11 +55,11 @@ class DiskError(DownloadError):
 
 
 class _NetworkError(DownloadError):
-    """Several connections in a row have failed. A later call can continue the download."""
+    """Too many connections in a row have failed. A later call can continue the download."""
 
 
 class _RetryableError(RecsysError):
-    """A connection did not deliver the rest of the file, but another connection may succeed."""
+    """A connection has failed, but another connection may succeed."""
 
 
 class Hashes(NamedTuple):
@@ -97,7 +97,8 @@ def fetch(
         md5: Expected MD5; None: it is not checked.
         max_bytes: Maximum size of the file.
         seconds: Maximum duration, including name resolution; None: no limit.
-        attempts: Maximum number of failed connections in a row. If one received new bytes, the count restarts at 1.
+        attempts: Number of failed connections in a row after which the download fails. A connection that received new
+            bytes restarts the count at 1.
         report: Receives {"stage": "download", "done", "total" (bytes, or None), "from" (host)}, and {"stage": "wait"}
             while nothing arrives. It may raise Cancelled.
 
@@ -129,7 +130,7 @@ def fetch(
 
 @contextmanager
 def exclusive_folder(folder: Path) -> Iterator[None]:
-    """Create a folder and lock it against other processes and threads. OSError in the block becomes DiskError."""
+    """Create a folder and lock it against other processes and threads. An OSError in the block becomes a DiskError."""
     with disk_errors(folder, DiskError):
         folder.mkdir(parents=True, exist_ok=True)
         with storage.locked(folder):
@@ -138,10 +139,10 @@ def exclusive_folder(folder: Path) -> Iterator[None]:
 
 @dataclass(frozen=True)
 class _Download:
-    """A download in progress."""
+    """A download in progress, over one or several connections."""
 
-    part: Path  # file of the received data
-    etag_file: Path  # contains the ETag of the file that the part belongs to
+    part: Path  # part file, with the received data
+    etag_file: Path  # contains the ETag that the server sent for the file
     address: str
     host: str
     deadline: float  # on the monotonic clock
@@ -150,21 +151,21 @@ class _Download:
 
     @property
     def size(self) -> int:
-        """The number of received bytes."""
+        """The number of received bytes, also by earlier calls."""
         return self.part.stat().st_size if self.part.exists() else 0
 
     @property
     def is_resumable(self) -> bool:
-        """Whether the server can send the rest, unless its file has changed."""
+        """Whether the rest can be requested. The server sends it if the ETag of its file is still the same."""
         return self.size > 0 and self.etag_file.exists()
 
     def remove_part(self) -> None:
-        """Delete the part and its ETag."""
+        """Delete the part file and its ETag."""
         self.part.unlink(missing_ok=True)
         self.etag_file.unlink(missing_ok=True)
 
     def run(self, attempts: int) -> None:
-        """Complete the part, by several connections if necessary."""
+        """Complete the part file, with up to `attempts` failed connections in a row. Raises DownloadError."""
         largest_size, failures = self.size, 0
         while True:
             try:
@@ -179,7 +180,7 @@ class _Download:
             pause(min(PAUSE_SECONDS * 2**failures, self.deadline - time.monotonic()), self.report)
 
     def _connect(self) -> None:
-        """Open a connection and append its data to the part."""
+        """Open a connection and append its data to the part file. Raises DownloadError or _RetryableError."""
         headers = {"Accept-Encoding": "identity", "User-Agent": "nextreel"}
         if self.is_resumable:
             headers |= {"Range": f"bytes={self.size}-", "If-Range": self.etag_file.read_text("ascii")}
@@ -194,13 +195,13 @@ class _Download:
                 if etag and not etag.startswith("W/") and etag.isascii():  # a weak ETag does not guarantee equal bytes
                     self.etag_file.write_text(etag, "ascii")
             elif not response.headers.get("Content-Range", "").startswith(f"bytes {self.size}-"):
-                self.remove_part()  # status 416 or another range: the part does not belong to the file
+                self.remove_part()  # status 416 or another range: the server has a different file
                 raise _RetryableError("the file has changed there")
             length = response.headers.get("Content-Length", "")
             self._append(stream, self.size + int(length) if length.isdigit() else None)
 
     def _append(self, chunks: Iterator[bytes], total: int | None) -> None:
-        """Append the received chunks to the part and report progress."""
+        """Append the received chunks to the part file and report progress. `total`: size of the file, None: unknown."""
         done, report_time = self.size, 0.0
         with self.part.open("ab") as file:
             for chunk in chunks:
@@ -257,7 +258,7 @@ def pause(seconds: float, report: ProgressCallback) -> None:
 
 
 def network_error_text(error: BaseException) -> Message:
-    """Return the cause of an exception of the library requests, in a few words."""
+    """Return the cause of an exception of `requests`, in a few words."""
     text = str(error)
     for pattern, summary in (
         ("resolve", N_("its name cannot be resolved")),
@@ -273,10 +274,11 @@ def network_error_text(error: BaseException) -> Message:
 def stream_with_timeout(
     stream: Iterator[Any], report: ProgressCallback, deadline: float, timeout_message: Message
 ) -> Generator[Any]:
-    """Yield the items of `stream`, read in other threads, so that timeout and cancellation also apply to DNS and TLS.
+    """Yield the items of `stream`. Raises DownloadError with `timeout_message` at the deadline.
 
-    `report` receives {"stage": "wait"} while nothing arrives, and may raise Cancelled. Raises DownloadError with
-    `timeout_message` at the deadline, a time of the monotonic clock.
+    The stream is read in other threads, so that deadline and cancellation also apply while DNS or TLS blocks. `report`
+    receives {"stage": "wait"} while nothing arrives, and may raise Cancelled. The deadline is a time of the monotonic
+    clock.
     """
     while True:
         result: Future[Any] = Future()
@@ -295,7 +297,7 @@ def stream_with_timeout(
 
 
 def _read_next(stream: Iterator[Any], result: Future[Any]) -> None:
-    """Store the next item of a stream, or the exception that it raises, in `result`."""
+    """Store the next item of a stream in `result`, or _END at its end, or the exception that it raises."""
     try:
         result.set_result(next(stream, _END))
     except Exception as error:  # noqa: BLE001 - raised again in the consumer

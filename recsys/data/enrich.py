@@ -1,7 +1,7 @@
-"""Add details from Wikidata (CC0) to the films of a data set: credits, cast, subjects, titles in other languages.
+"""Add details from Wikidata (CC0) to the films of a data set: directors, cast, subjects, titles in other languages.
 
-All data sets share the stored answers, so no film is queried twice. An interrupted run continues where it stopped.
-`recsys.data.film_details` reads and writes the details of one data set.
+The answers of Wikidata are stored for all data sets together, so no film is queried twice. An interrupted run continues
+where it stopped. `recsys.data.film_details` reads and writes the details of one data set.
 """
 
 from collections import Counter
@@ -20,11 +20,11 @@ PAUSE_SECONDS = 1.0  # between two queries
 
 
 class Outcome(NamedTuple):
-    """Counts of films."""
+    """The result of `enrich`: numbers of films of the data set."""
 
-    films: int  # of the data set
-    with_imdb_id: int  # films of the data set that have an IMDb id
-    with_details: int  # films of the data set that Wikidata has
+    films: int  # all
+    films_with_imdb_id: int
+    films_with_details: int  # films that Wikidata has
 
 
 def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
@@ -32,7 +32,7 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
 
     `report` receives {"stage": "describe", "done": films, "total": films} and {"stage": "wait"}. Raises DataError if
     the data set is not on this machine, is not of films, or has no IMDb ids. Raises DownloadError if Wikidata does not
-    answer. The answers to earlier queries are stored.
+    answer. The answers received until then are stored.
     """
     dataset = datasets.ensure(name, report)
     if dataset.noun != "film":
@@ -55,8 +55,7 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
             advice = Message(text, n=n_saved, n_films=len(imdb_id_of))
             raise DownloadError(error.message, advice, recsys_command("data", "enrich", name)) from error
         finally:  # also after an interruption
-            # a film that Wikidata does not have has the answer {}
-            facts = {movie: answers[imdb] for movie, imdb in imdb_id_of.items() if answers.get(imdb)}
+            facts = {movie: answers[imdb] for movie, imdb in imdb_id_of.items() if answers.get(imdb)}  # without {}
             if facts:
                 film_details.write(name, facts)
     return Outcome(len(dataset.catalog.films), len(imdb_id_of), len(facts))
@@ -74,24 +73,24 @@ def stored_answers() -> dict[str, wikidata.Facts]:
 def imdb_ids(dataset: Dataset) -> dict[int, str]:
     """Return movie id → IMDb id.
 
-    If the data set has no IMDb ids, the ids of the built-in data set are used. Films are matched by movie id or, if the
+    If the data set has no IMDb ids, they are taken from DEFAULT_DATASET. Its films are matched by movie id or, if the
     data set does not have the movie ids of MovieLens, by title and year.
     """
     if listed_ids := _listed_imdb_ids(dataset.catalog):
         return listed_ids
-    built_in = datasets.ensure(datasets.DEFAULT_DATASET).catalog
+    default_catalog = datasets.ensure(datasets.DEFAULT_DATASET).catalog
     match = _match_by_movie_id if published.has_common_movie_ids(dataset.name) else _match_by_title
-    return match(dataset.catalog, built_in)
+    return match(dataset.catalog, default_catalog)
 
 
 def _query(ids: list[str], answers: dict[str, wikidata.Facts], report: ProgressCallback) -> None:
-    """Query Wikidata in batches. Each answer is stored and added to `answers`."""
+    """Query Wikidata for IMDb ids in batches. Each answer is stored in a file and added to `answers`."""
     for start in range(0, len(ids), BATCH_SIZE):
         report({"stage": "describe", "done": start, "total": len(ids)})
         if start:
             pause(PAUSE_SECONDS, report)
         batch = ids[start : start + BATCH_SIZE]
-        answer = wikidata.facts(batch, report)
+        answer = wikidata.fetch_facts(batch, report)
         file_name = f"{storage.sha256(' '.join(batch).encode())[:16]}.json"
         with disk_errors(paths.wikidata(), DiskError):
             storage.write_document(paths.wikidata() / file_name, {"films": answer})
@@ -105,16 +104,16 @@ def _listed_imdb_ids(catalog: Catalog) -> dict[int, str]:
     return {movie: imdb for movie, imdb in pairs if wikidata.is_imdb_id(imdb)}
 
 
-def _match_by_movie_id(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
+def _match_by_movie_id(catalog: Catalog, default_catalog: Catalog) -> dict[int, str]:
     """Return movie id → IMDb id of the film with the same movie id."""
-    ids = _listed_imdb_ids(built_in)
+    ids = _listed_imdb_ids(default_catalog)
     return {film.movie_id: ids[film.movie_id] for film in catalog.films if film.movie_id in ids}
 
 
-def _match_by_title(catalog: Catalog, built_in: Catalog) -> dict[int, str]:
-    """Return movie id → IMDb id of the film with the same title and year, if `built_in` has exactly one."""
-    ids = _listed_imdb_ids(built_in)
-    candidates = [film for film in built_in.films if film.year and film.movie_id in ids]
+def _match_by_title(catalog: Catalog, default_catalog: Catalog) -> dict[int, str]:
+    """Return movie id → IMDb id of the film with the same title and year, if `default_catalog` has exactly one."""
+    ids = _listed_imdb_ids(default_catalog)
+    candidates = [film for film in default_catalog.films if film.year and film.movie_id in ids]
     counts = Counter(film.label for film in candidates)
     imdb_of = {film.label: ids[film.movie_id] for film in candidates if counts[film.label] == 1}
     return {film.movie_id: imdb_of[film.label] for film in catalog.films if film.label in imdb_of}

@@ -1,7 +1,7 @@
 """Details of films: credits, subjects, countries, languages and titles.
 
 They come from Wikidata and are optional: `recsys.data.enrich` downloads them. Directors also come with the project, in
-a table that `recsys.data.film_tables` reads. "Facts" are the downloaded details of one film as a dict, see
+a table that `recsys.data.film_tables` reads. *Facts* are the downloaded details of a film as a dict, see
 `Details.from_facts`.
 """
 
@@ -45,7 +45,7 @@ class Details:
     """The details of the films of a data set. `len` is the number of films with details from Wikidata.
 
     `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `read_directors` returns
-    directors by movie id, which are used for films that have none in the table. `recsys.data.prepared` sets it.
+    movie id → directors, for films without directors in the table. `recsys.data.prepared` sets it.
     """
 
     table: pd.DataFrame = field(default_factory=_table)
@@ -66,7 +66,7 @@ class Details:
 
     @cached_property
     def shipped_directors(self) -> Mapping[int, tuple[str, ...]]:
-        """Movie id → directors, as `read_directors` returns them."""
+        """The result of `read_directors`."""
         return self.read_directors()
 
     @property
@@ -80,7 +80,7 @@ class Details:
         return {row.movie_id: row for row in self.table.itertuples(index=False)}
 
     def get(self, movie_id: int) -> FilmDetails:
-        """Return the details of a film, of which any can be unknown."""
+        """Return the details of a film. They are empty for an unknown film."""
         row, shipped_directors = self._rows.get(movie_id), self.shipped_directors.get(movie_id, ())
         if row is None:
             return FilmDetails(shipped_directors)
@@ -99,7 +99,7 @@ class Details:
 
 
 def read(name: str) -> Details:
-    """Read the details of a data set. They are empty without a file and, with a warning, for a damaged file."""
+    """Read the details of a data set. They are empty without a file, and for a damaged file, which causes a warning."""
     file_version = version(name)
     if not file_version:
         return Details()
@@ -127,5 +127,5 @@ def write(name: str, films: Mapping[int, Mapping[str, Any]]) -> None:
 
 
 def _csv(table: pd.DataFrame) -> bytes:
-    """Return a table as CSV. The bytes are equal on all systems."""
+    """Return a table as CSV, with equal bytes on all operating systems."""
     return bytes(table.to_csv(index=False, lineterminator="\n"), "utf-8")

@@ -1,7 +1,7 @@
 """Corrected titles and years of films, and their other names: assets/films/names.json.
 
 Some titles of MovieLens are provisional: *Avengers: Endgame* is "Avengers: Infinity War - Part II". The app shows,
-finds and imports films by corrected title and year. Models read the data as it is.
+finds and imports films by corrected title and year. Models read the titles of the data set.
 """
 
 from collections.abc import Mapping
@@ -18,12 +18,12 @@ from recsys.data.titles import title_and_year
 
 @with_config(ConfigDict(strict=True, extra="forbid"))
 class _Entry(TypedDict, total=False):
-    """A value in the file. Its key is title and year of the film in the data. `FilmNames` describes the fields."""
+    """The names of a film in the file. The key of the entry is the film's title and year in the data set."""
 
-    title: str
-    year: int
+    title: str  # corrected; missing: the title in the data set is correct
+    year: int  # likewise
     also: list[str]  # `FilmNames.other_titles`
-    nicknames: list[str]
+    nicknames: list[str]  # `FilmNames.nicknames`
 
 
 class FilmNames(NamedTuple):
@@ -31,15 +31,15 @@ class FilmNames(NamedTuple):
 
     title: str  # corrected
     year: int | None = None  # corrected
-    # titles in other countries, in Ukrainian and in Russian, and the title in the data if it differs
+    # titles in other countries, in Ukrainian and in Russian, and the title in the data set if it differs
     other_titles: tuple[str, ...] = ()
-    nicknames: tuple[str, ...] = ()  # only for the search, not for the import of history files: "t2"
+    nicknames: tuple[str, ...] = ()  # such as "t2"; only for the search, not for the import of history files
 
 
 class NameTable(NamedTuple):
     """The names of all films in the file."""
 
-    by_data_title: Mapping[tuple[str, int | None], FilmNames]  # by title and year in the data
+    by_data_title: Mapping[tuple[str, int | None], FilmNames]  # by title and year in the data set
     by_corrected_title: Mapping[tuple[str, int | None], FilmNames]  # by corrected title and year
 
 

@@ -1,7 +1,7 @@
-"""Three tables of films that come with the project: directors, original languages and themes, by MovieLens id.
+"""Three tables of films that come with the project: directors, original languages and themes, by movie id of MovieLens.
 
-We compiled them from memory, without a reference. The directors of a film that is not in the table are unknown. The
-language of such a film is English or unknown.
+They were compiled from memory, without a source. If a film is not in a table, its directors or themes are unknown, and
+its language is English or unknown.
 """
 
 import csv
@@ -18,8 +18,8 @@ SEPARATOR = "|"  # between several directors or themes
 def original_languages(dataset: str) -> dict[int, str]:
     """Return movie id → ISO 639 code of the original language, for films that are not in English.
 
-    The result is {} for a data set without the common movie ids of MovieLens. It is also {}, and the log has a warning,
-    if the table cannot be read. Callers must not change it.
+    The result is {} for a data set without the common movie ids of MovieLens. If the table cannot be read, a warning is
+    logged, and the result is {} too. Callers must not change the result.
     """
     return _column(dataset, "languages", "language")
 
@@ -35,20 +35,20 @@ def themes(dataset: str) -> dict[int, tuple[str, ...]]:
 
 
 def fingerprint(dataset: str) -> str:
-    """Return a hash of the three tables, "" for a data set that does not use them."""
-    tables = map(paths.film_table, ("languages", "directors", "themes"))
+    """Return a hash of the three tables, "" for a data set without the common movie ids of MovieLens."""
     if not published.has_common_movie_ids(dataset):
         return ""
+    tables = map(paths.film_table, ("languages", "directors", "themes"))
     return storage.sha256("".join(_hash(path, storage.version(path)) for path in tables).encode())
 
 
 def _list_column(dataset: str, table: str) -> dict[int, tuple[str, ...]]:
-    """Return movie id → values of the column that has the name of its table, and several values per film."""
+    """Return movie id → values in the column of a table that has the name of the table."""
     return {movie: tuple(text.split(SEPARATOR)) for movie, text in _column(dataset, table, table).items()}
 
 
 def _column(dataset: str, table: str, column: str) -> dict[int, str]:
-    """Return movie id → value of a column of a table."""
+    """Return movie id → cell of a column of a table, {} for a data set without the common movie ids of MovieLens."""
     path = paths.film_table(table)
     return _read(path, column, storage.version(path)) if published.has_common_movie_ids(dataset) else {}
 

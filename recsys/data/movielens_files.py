@@ -1,7 +1,7 @@
-"""Parsers of the four file layouts of MovieLens. They read the members of a ZIP archive without unpacking it.
+"""Parsers of the four file layouts of MovieLens. They read the files in a ZIP archive without unpacking it.
 
-`::` (1M, 10M) · `|` and tabs (100K) · CSV (20M, 25M, 32M, latest) · the wheel recbole (100K, tabs).
-Shapes: E ratings, F films, P users.
+`parse_dat`: files with `::` (1M, 10M). `parse_100k`: files with `|` and tabs. `parse_csv`: 20M, 25M, 32M and latest.
+`parse_recbole`: the files of 100K in the wheel recbole. Shapes: E ratings, F films, P user profiles.
 """
 
 import csv
@@ -24,16 +24,16 @@ from recsys.data.titles import title_and_year
 from recsys.data.zip_files import Archive, ArchiveError
 from recsys.errors import Message, recsys_command
 
-MAX_BYTES = 4 << 30  # uncompressed; ML-32M needs 1 GB
+MAX_BYTES = 4 << 30  # of an archive after decompression; ML-32M has 1 GB
 MAX_RATING = 5  # stars
 MAX_FLOAT32 = float(np.finfo(np.float32).max)
 MAX_DIGITS = 18  # of an integer, so that it fits int64
-_NO_GENRE = {"(no genres listed)", "unknown", ""}
+_NO_GENRE = {"(no genres listed)", "unknown", ""}  # texts in place of genres
 _GENRES_100K = (  # in the order of the flags in u.item
     *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
     *("Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
 )
-_PROFILE_100K = ("user", "age", "gender", "occupation", "zip")
+_PROFILE_100K = ("user", "age", "gender", "occupation", "zip")  # columns, in the order of the file
 _PROFILE_1M = ("user", "gender", "age", "occupation", "zip")
 _MIN_AGES = (18, 25, 35, 45, 50, 56)  # in years, of each group of AGES after the youngest
 _OCCUPATION_NAMES_1M = (  # by number, from the README of ML-1M
@@ -50,14 +50,14 @@ T = TypeVar("T")
 
 
 @contextmanager
-def opened(path: Path, title: str, verified: bool = False) -> Iterator[Archive]:
-    """Open an archive of the data set with this title. Errors in the block become a DataError with the file name.
+def open_archive(path: Path, title: str, is_verified: bool = False) -> Iterator[Archive]:
+    """Open an archive of the data set with this title. Errors in the block become a DataError.
 
-    If `verified`, the hash of the archive equals a published hash, so all compression methods are allowed.
+    If `is_verified`, the hash of the archive equals a published hash, so all compression methods are allowed.
     """
     with read_errors(path), path.open("rb") as file:
         try:
-            with zip_files.opened(file, MAX_BYTES, verified=verified) as archive:
+            with zip_files.open_archive(file, MAX_BYTES, is_verified=is_verified) as archive:
                 yield archive
         except (DataError, csv.Error) as error:
             is_damaged = isinstance(error, ArchiveError | csv.Error)
@@ -132,7 +132,7 @@ def parse_csv(archive: Archive) -> RawRatings:
 
 
 def parse_recbole(archive: Archive) -> RawRatings:
-    """Parse the 100K files in the wheel recbole 1.2.1. The result equals that of `parse_100k`.
+    """Parse the 100K files in the wheel recbole 1.2.1. The result equals the result of `parse_100k`.
 
     The files have headers and tabs. A film is `movie⇥title⇥year⇥genres`, with blanks between genres.
     """
@@ -162,7 +162,7 @@ def _parse_lines(archive: Archive, name: str, parse: Callable[[str], T], skip: i
 
 
 def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Yield the cells of each row of a CSV member in the required and optional columns, "" for a missing column.
+    """Yield the cells of each row of a CSV member: the required, then the optional columns, "" for a missing column.
 
     Raises DataError if a required column is missing, and for a row of a different length than the header.
     """
@@ -184,14 +184,14 @@ def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequen
 
 
 def _integer(name: str, cell: str) -> int:
-    """Parse an id or a time in the member `name`. Raises DataError if it is not a number of 1 to MAX_DIGITS digits."""
+    """Parse an id or a time of the archive member `name`. Raises DataError unless it has 1 to MAX_DIGITS digits."""
     if not cell.strip().isdecimal() or len(cell.strip()) > MAX_DIGITS:
         raise DataError("{cell!r} in its {name} is not a number, but MovieLens IDs are numbers", cell=cell, name=name)
     return int(cell)
 
 
 def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
-    """Read the ratings of an archive member. Without a header, the columns are user, movie, rating and time."""
+    """Read ratings by the names in the header. Without a header, the columns are user, movie, rating and time."""
     with archive.stream(name) as file:
         lines = [file.readline().decode("utf-8", "replace").lstrip("\ufeff").strip() for _ in range(2)]
     rows = list(csv.reader(filter(None, lines), delimiter=separator))
@@ -209,7 +209,7 @@ def _named_ratings(archive: Archive, name: str, separator: str) -> Ratings:
 def _ratings(
     archive: Archive, name: str, separator: str, positions: Sequence[int] = (0, 1, 2, 3), skip: int = 0
 ) -> Ratings:
-    """Read users, movies, ratings and times from the columns at these positions."""
+    """Return the `Ratings` in the columns at these positions. Raises DataError for invalid values."""
     options: dict[str, Any] = {"sep": separator, "index_col": False, "header": None, "skiprows": skip}
     names = range(max(*positions, 3) + 1)  # columns are named by position, and a file has at least four
     options |= {"names": names, "usecols": positions}
@@ -229,7 +229,7 @@ def _ratings(
         order = np.argsort(time, kind="stable")
         time = _seconds(name, pd.Series(time[order]))
         user, movie, rating = user[order], movie[order], rating[order]
-    checks = {  # expected content → values, mask of invalid values
+    checks = {  # expected content → (values, whether each is invalid)
         Message("person's number"): (user, user < 0),
         Message("film's number"): (movie, movie < 0),
         Message("rating from 0 to {best:g}", best=MAX_RATING): (rating, (rating < 0) | (rating > MAX_RATING)),
@@ -242,7 +242,7 @@ def _ratings(
 
 
 def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options: dict[str, Any]) -> Ratings:
-    """Read ratings as text: with large ids, or with times in any format. Raises DataError."""
+    """Return ratings with large ids, or with times in any format. Slow. Raises DataError for invalid values."""
     try:
         with archive.stream(name) as file:
             table = pd.read_csv(file, dtype=str, keep_default_na=False, na_filter=False, **options).fillna("")
@@ -268,7 +268,10 @@ def _seconds(name: str, time: pd.Series) -> np.ndarray:
 
 
 def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, int | None]] | None = None) -> pd.DataFrame:
-    """Return the film table (F, 7), without tags, of (movie id, title, genres). `links`: id → (IMDb id, TMDB id)."""
+    """Return the film table (F, 7) of (movie id, title, genres), without tags.
+
+    `links` is movie id → (IMDb id, TMDB id).
+    """
     rows = []
     for movie, raw_title, genres in films:
         title, year = title_and_year(raw_title)
@@ -278,14 +281,14 @@ def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, int | 
 
 
 def imdb_id(text: str) -> str:
-    """Return an IMDb id with prefix and seven digits or more: "114709" → "tt0114709". "" stays ""."""
+    """Return an IMDb id with prefix and at least seven digits: "114709" → "tt0114709". "" stays ""."""
     return f"tt{text.removeprefix('tt').zfill(7)}" if text else ""
 
 
 def _user_profiles(
     archive: Archive, name: str, separator: str, fields: Sequence[str], skip: int = 0
 ) -> pd.DataFrame | None:
-    """Read user profiles (P, 3), by user id. Return None if the member `name` is missing or empty.
+    """Return user profiles (P, 3), by user id, or None if the archive member `name` is missing or empty.
 
     `fields` are the names of the columns. The zip code is not read, because it could identify a user.
     """
@@ -302,7 +305,7 @@ def _user_profiles(
 
 
 def _occupation(number: str) -> str:
-    """Return the name of an occupation of ML-1M."""
+    """Return the name of an occupation of ML-1M. Raises DataError for an unknown number."""
     if number not in _OCCUPATIONS_1M:
         raise DataError("there is no occupation {number}", number=number)
     return _OCCUPATIONS_1M[number]

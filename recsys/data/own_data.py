@@ -1,7 +1,7 @@
-"""Check a user's own event file, and add it as a data set.
+"""Check a file of events, and add it as a data set. Such data sets are called *added* or *own*.
 
-`check` counts all dropped and changed rows, and `Checked.messages` reports the counts. Ids that are texts are replaced
-by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
+`check` counts all dropped and changed rows, and `CheckedFile.messages` reports the counts. Ids that are texts are
+replaced by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
 """
 
 import re
@@ -23,12 +23,12 @@ from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_
 from recsys.errors import N_, Message, recsys_command
 
 Role = str  # "user", "item", "rating" or "time"
-NONE = "none"  # in place of a column name, for a role without a column
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")  # of a data set
-RESERVED_NAMES = {"ties", "studies"}  # folders beside the folders of the data sets
-INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # at most 15 digits, up to which float64 is exact
+NO_COLUMN = "none"  # the choice for a role that no column has
+DATASET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
+RESERVED_NAMES = {"ties", "studies"}  # names of folders beside the folders of the data sets
+INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # at most 15 digits, so that float64 represents it exactly
 MAX_RATING = 1e6  # absolute value; larger numbers are typing errors or codes for "no rating"
-SAMPLE_ROWS = 1_000  # first rows of a file, by which columns of dates and fractions are detected
+SAMPLE_ROWS = 1_000  # number of first rows by which columns of dates and of fractions are detected
 MAX_ID_LENGTH = 1_000  # characters of the id of a user or an item
 _ASIN = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]"  # item id of Amazon
 _AMAZON_USER = r"A[0-9A-Z]{9,20}"
@@ -41,7 +41,7 @@ _TIME_FORMATS = {
     "nanoseconds": N_("in nanoseconds since 1970"),
     "dates": N_("dates"),
 }
-_COUNTED = {  # key of `Checked.counts` → text
+_COUNT_TEXTS = {  # key of `CheckedFile.counts` → text
     "multiline": N_("rows with a line break in a cell (a missing quotation mark joins several rows into one)"),
     "incomplete": N_("rows left out because a person or an item is missing"),
     "untimed": N_("rows left out because their time cannot be read"),
@@ -61,26 +61,27 @@ _COUNTED = {  # key of `Checked.counts` → text
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedFile:
     """An event file that `check` has accepted, so that `add` can add it as a data set."""
 
     raw: RawRatings  # sorted by user and time
-    user_names: pd.Series = field(repr=False)  # by user id; empty if the ids are numbers
+    user_names: pd.Series = field(repr=False)  # user id → name; empty if the ids in the file are numbers
     noun: Noun
-    columns: dict[Role, str]
+    columns: dict[Role, str]  # the result of `assign_columns`
     time_format: str  # see `columns.parse_timestamps`; "": no times
-    counts: dict[str, int]  # rows, events (used rows), people, items, and dropped and changed rows by keys of _COUNTED
-    messages: list[Message]  # a summary in sentences without full stops
+    # "rows", "events" (used rows), "people", "items", and the keys of _COUNT_TEXTS for dropped and changed rows
+    counts: dict[str, int]
+    messages: list[Message]  # sentences without full stops that summarise the file
 
 
-def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[Role, str]:
-    """Return role → column. Roles not in `wanted` are detected by column names or, without a header, by content.
+def assign_columns(table: Table, column_choices: dict[Role, str] | None = None) -> dict[Role, str]:
+    """Return role → column. Roles without a choice are detected by column names or, without a header, by content.
 
-    `wanted` is role → name or number (from 1) of a column, or NONE. Raises DataError if a wanted column does not exist,
-    if a column is wanted for two roles, or if user or item cannot be detected.
+    `column_choices` is role → name or number (from 1) of a column, NO_COLUMN, or "" for no choice. Raises DataError if
+    a chosen column does not exist, if a column has two roles, or if the user or item column cannot be detected.
     """
-    wanted = {role: text for role, text in (wanted or {}).items() if text}
-    if table.is_ambiguous and not {"user", "item"} <= wanted.keys():
+    column_choices = {role: text for role, text in (column_choices or {}).items() if text}
+    if table.is_ambiguous and not {"user", "item"} <= column_choices.keys():
         raise DataError(
             "each line of {name} may be one event (columns for person, item and rating), or one person followed by "
             "all their items; for events, name the columns: --user-col 1 --item-col 2; otherwise write one line per "
@@ -88,9 +89,9 @@ def assign_columns(table: Table, wanted: dict[Role, str] | None = None) -> dict[
             name=table.name,
         )
     names = list(table.rows.columns)
-    assigned = {role: column_of(table, text) for role, text in wanted.items() if text != NONE}
+    assigned = {role: column_of(table, text) for role, text in column_choices.items() if text != NO_COLUMN}
     free_columns = [name for name in names if name not in assigned.values()]
-    free_roles = [role for role in columns.ROLES if role not in wanted]
+    free_roles = [role for role in columns.ROLES if role not in column_choices]
     detect = _assign_by_name if table.has_header else _assign_by_content
     assigned |= detect(table, free_columns, free_roles)
     if not {"user", "item"} <= assigned.keys():
@@ -125,20 +126,20 @@ def column_of(table: Table, text: str) -> str:
 
 
 def _assign_by_name(table: Table, free_columns: list[str], roles: list[Role]) -> dict[Role, str]:
-    """Assign the columns with usual names. Columns with values in most rows are preferred."""
+    """Return role → column with a usual name. Columns with values in most rows are preferred."""
     assigned = {}
     for role in roles:
         if names := columns.matching_names(free_columns, columns.ROLES[role]):
-            filled = [name for name in names if 2 * columns.is_missing(table.rows[name]).sum() < len(table.rows)]
-            assigned[role] = (filled or names)[0]
+            filled_names = [name for name in names if 2 * columns.is_missing(table.rows[name]).sum() < len(table.rows)]
+            assigned[role] = (filled_names or names)[0]
     return assigned
 
 
 def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role]) -> dict[Role, str]:
-    """Assign columns without names. User, item and rating are expected in this order, and dates in any column.
+    """Return role → column, for columns without names. User, item and rating are expected in this order.
 
-    Times that are numbers are only recognised in columns after user and item. A column of fractions, such as
-    coordinates, is only the item if no other column is left.
+    Dates can be in any column. Times that are numbers are only recognised in columns after user and item. A column of
+    fractions, such as coordinates, is only the item if no other column is left.
     """
     assigned = {}
     dates = [name for name in free_columns if _is_date(table.rows[name])]
@@ -151,7 +152,7 @@ def _assign_by_content(table: Table, free_columns: list[str], roles: list[Role])
         candidates = [name for name in remaining if not _has_fractions(table.rows[name])] or remaining
         assigned["item"] = candidates[0]
         remaining = remaining[remaining.index(assigned["item"]) + 1 :]
-    if {"user", "item"} <= assigned.keys():  # in the rating files of Amazon 2018, the item precedes the user
+    if {"user", "item"} <= assigned.keys():  # in the rating files of Amazon (2018), the item is before the user
         users, items = table.rows[assigned["user"]], table.rows[assigned["item"]]
         if (users.str.fullmatch(_ASIN) & items.str.fullmatch(_AMAZON_USER)).mean() > 0.5:
             assigned |= {"user": assigned["item"], "item": assigned["user"]}
@@ -183,22 +184,23 @@ def _is_date(cells: pd.Series) -> bool:
 
 
 def _looks_like_time(cells: pd.Series) -> bool:
-    """Return whether most cells are dates, or numbers above 100 million, which cannot be ratings."""
+    """Return whether at least half of the cells are dates, or numbers above 100 million, which cannot be ratings."""
     seconds, is_valid, time_format = columns.parse_timestamps(cells)
     is_mostly_valid = is_valid.any() and 2 * is_valid.sum() >= len(cells)
     return bool(is_mostly_valid and (time_format != "seconds" or np.median(seconds[is_valid]) > 1e8))
 
 
 def check(
-    table: Table, items: Table | None = None, wanted: dict[Role, str] | None = None, noun: Noun = "item"
-) -> Checked:
+    table: Table, items: Table | None = None, column_choices: dict[Role, str] | None = None, noun: Noun = "item"
+) -> CheckedFile:
     """Check an event file and an optional item file, and count their problems.
 
-    For `wanted` see `assign_columns`. Raises DataError if no row can be used, or if a column has the wrong content.
+    For `column_choices`, see `assign_columns`. Raises DataError if no row can be used, or if a column has the wrong
+    content.
     """
-    column_names = assign_columns(table, wanted)
+    column_names = assign_columns(table, column_choices)
 
-    def cells(role: Role) -> pd.Series:  # not cached, because a file of 10 MB may have two million rows
+    def cells(role: Role) -> pd.Series:  # computed again each time, because a file may have two million rows
         return table.rows[column_names[role]].str.strip()
 
     is_complete = ~(columns.is_missing(cells("user")) | columns.is_missing(cells("item")))
@@ -229,15 +231,15 @@ def check(
     user, user_ids, user_names = _ids(cells("user")[used_rows])
     item, item_ids, item_names = _ids(cells("item")[used_rows])
     time, rating, is_rated = time[used_rows], rating[used_rows], is_rated[used_rows]
-    keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if has_times else None
-    order, sort_counts = _sort(user, item, time, keys)
+    tie_keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if has_times else None
+    order, sort_counts = _event_rows(user, item, time, tie_keys)
     films, item_counts = _item_films(item_ids, item_names, items)
     user, item, rating, is_rated = user[order], item[order], rating[order], is_rated[order]
     history_lengths = np.bincount(user)
     raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
     counts = {
         "rows": len(table.rows),
-        "multiline": table.multiline_rows,
+        "multiline": table.n_multiline_rows,
         "events": len(order),
         "people": len(history_lengths),
         "items": len(item_ids),
@@ -251,7 +253,7 @@ def check(
     }
     given_ratings = rating[is_rated] if "rating" in column_names else rating[:0]
     messages = _messages(table, column_names, raw.timestamp, time_format, given_ratings, counts)
-    return Checked(raw, user_names, noun, column_names, time_format, counts, messages)
+    return CheckedFile(raw, user_names, noun, column_names, time_format, counts, messages)
 
 
 def _messages(
@@ -262,7 +264,7 @@ def _messages(
     ratings: np.ndarray,
     counts: dict[str, int],
 ) -> list[Message]:
-    """Return `Checked.messages`."""
+    """Return `CheckedFile.messages`."""
     size = Message(
         "{rows}: {people}, {items}, {events}",
         rows=Message("{n:,} row", plural="{n:,} rows", n=counts["rows"]),
@@ -287,16 +289,17 @@ def _messages(
     messages = [size, read_as, times]
     if len(ratings):
         messages.append(Message("ratings go from {low:g} to {high:g}", low=ratings.min(), high=ratings.max()))
-    if table.encoding_guessed:
+    if table.is_encoding_guessed:
         messages.append(Message(text_encoding.GUESSED_WARNING))
-    problems = ((text, counts.get(name, 0)) for name, text in _COUNTED.items())
+    problems = ((text, counts.get(name, 0)) for name, text in _COUNT_TEXTS.items())
     return messages + [Message("{what}: {n:,}", what=Message(text), n=n) for text, n in problems if n]
 
 
 def _ratings(cells: pd.Series | None, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return ratings, (R,) float32, and whether each is valid. Invalid ratings become the mean of the valid ratings.
+    """Return ratings, (R,) float32, and whether each is valid, (R,) bool.
 
-    Without a column, all ratings are 1 and valid.
+    Invalid ratings become the mean of the valid ratings. If `cells` is None, all ratings are 1 and valid. Raises
+    DataError if no rating is valid.
     """
     if cells is None:
         return np.broadcast_to(np.float32(1), n_rows), np.broadcast_to(True, n_rows)
@@ -313,12 +316,14 @@ def _ratings(cells: pd.Series | None, n_rows: int) -> tuple[np.ndarray, np.ndarr
 
 
 def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
-    """Convert texts to ids: the numbers themselves if all texts are numbers, else numbers from 1 in alphabetical order.
+    """Return ids of texts: the numbers themselves if all texts are numbers, else numbers from 1 in alphabetical order.
 
-    The number 7 can be written as 7.0, as pandas does if cells of the column are missing.
+    The number 7 can be written as 7.0, because pandas writes it if the column has missing cells. Raises DataError for a
+    text that is longer than MAX_ID_LENGTH.
 
     Returns:
-        Index of the id of each row, (R,) int32. The distinct ids, ascending. Id → text, empty if all texts are numbers.
+        Index of each row's id in the distinct ids, (R,) int32. The distinct ids, ascending. Id → text, empty if all
+        texts are numbers.
     """
     text_index, texts = pd.factorize(cells, sort=True)
     if max(map(len, texts)) > MAX_ID_LENGTH:
@@ -335,52 +340,54 @@ def _ids(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, pd.Series]:
     return text_index.astype(np.int32), ids, pd.Series(texts, index=ids, dtype="str")
 
 
-def _sort(
-    user: np.ndarray, item: np.ndarray, time: np.ndarray, keys: np.ndarray | None
+def _event_rows(
+    user: np.ndarray, item: np.ndarray, time: np.ndarray, tie_keys: np.ndarray | None
 ) -> tuple[np.ndarray, dict[str, int]]:
-    """Sort rows by user and time, and drop duplicates. Return row numbers (E,), and counts for `Checked`.
+    """Return the row numbers (E,) of the events, sorted by user and time, and entries of `CheckedFile.counts`.
 
-    Rows with equal user and time are sorted by `keys` (R,). If `keys` is None, there are no times. The rows of a user
-    then keep their order, and each row is an event.
+    Repeated rows are left out. Rows with equal user and time are sorted by `tie_keys` (R,). If `tie_keys` is None,
+    there are no times. The rows of a user then keep their order, and each row is an event.
     """
     order = np.argsort(user, kind="stable")
-    if keys is None:
+    if tie_keys is None:
         return order, {"repeated_rows": int(is_duplicate(user, item).sum())}
     n_unsorted = int((equals_previous(user[order]) & (np.diff(time[order]) < 0)).sum())
-    order = np.lexsort((keys, time, user))
-    repeated = is_duplicate(user[order], item[order], time[order])
-    n_duplicates = int(repeated.sum())
+    order = np.lexsort((tie_keys, time, user))
+    is_repeated = is_duplicate(user[order], item[order], time[order])
+    n_duplicates = int(is_repeated.sum())
     n_repeated_items = int(is_duplicate(user[order], item[order]).sum()) - n_duplicates  # at other times
-    return order[~repeated], {"duplicates": n_duplicates, "repeated_items": n_repeated_items, "unsorted": n_unsorted}
+    return order[~is_repeated], {"duplicates": n_duplicates, "repeated_items": n_repeated_items, "unsorted": n_unsorted}
 
 
 def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
-    """Return the film table of all items, and counts for `Checked` about the item file.
+    """Return the film table of all items, and entries of `CheckedFile.counts` about the item file.
 
-    `ids` and `names` are the result of `_ids`.
+    `ids` and `names` are distinct ids and id → text, see `_ids`.
     """
     are_ids_texts = len(names) > 0
     file_ids = names.reindex(ids) if are_ids_texts else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
         return _films(ids, file_ids.to_numpy(), pd.DataFrame(index=file_ids.to_numpy()), are_ids_texts), {}
-    table, n_unsafe = _item_table(items, are_ids_texts)
+    table, n_unsafe_images = _item_table(items, are_ids_texts)
     unused = table.index.difference(pd.Index(file_ids.to_numpy()))
     if are_ids_texts:
         unused_ids = np.arange(len(unused)) + int(ids.max()) + 1
     else:
-        # all ids in the event file are numbers and are kept as film ids, so items with other ids are left out
+        # all ids in the event file are numbers and become the movie ids, so items with other ids are left out
         unused = unused[unused.str.fullmatch(INTEGER_ID.pattern)]
         unused_ids = unused.astype("int64").to_numpy()
     all_file_ids = np.concatenate([file_ids.to_numpy(object), unused.to_numpy(object)])
     n_undescribed = int((~file_ids.isin(table.index)).sum())
-    counts = {"undescribed": n_undescribed, "unused": len(unused), "unsafe_images": n_unsafe}
+    counts = {"undescribed": n_undescribed, "unused": len(unused), "unsafe_images": n_unsafe_images}
     return _films(np.concatenate([ids, unused_ids]), all_file_ids, table, are_ids_texts), counts
 
 
 def _item_table(items: Table, are_ids_texts: bool) -> tuple[pd.DataFrame, int]:
-    """Return an item file with a column per role, indexed by item id, and the number of unsafe image addresses.
+    """Return an item file as a table, and the number of image addresses without https.
 
-    If the ids in the event file are numbers, 7.0 in the item file is the id 7.
+    The index of the table is the item id in the file. The columns are the other keys of `columns.ITEM_ROLES` that the
+    file has, and "text" for further columns of prose. If the ids in the event file are numbers, 7.0 in the item file is
+    the id 7.
     """
     names = list(items.rows.columns)
     matches = {role: columns.matching_names(names, usual) for role, usual in columns.ITEM_ROLES.items()}
@@ -395,17 +402,17 @@ def _item_table(items: Table, are_ids_texts: bool) -> tuple[pd.DataFrame, int]:
         cells["text"] = pd.Series([". ".join(filter(None, row)) for row in zip(*prose, strict=True)], dtype="str")
     if not are_ids_texts:
         cells["item"] = cells["item"].str.removesuffix(".0")
-    n_unsafe = 0
+    n_unsafe_images = 0
     if "image" in cells:
         is_safe = cells["image"].str.match(r"https://\S+$")
-        n_unsafe = int((~is_safe & (cells["image"] != "")).sum())
+        n_unsafe_images = int((~is_safe & (cells["image"] != "")).sum())
         cells["image"] = cells["image"].where(is_safe, "")
     table = pd.DataFrame(cells)
-    return table[~columns.is_missing(table["item"])].drop_duplicates("item").set_index("item"), n_unsafe
+    return table[~columns.is_missing(table["item"])].drop_duplicates("item").set_index("item"), n_unsafe_images
 
 
 def _is_prose(cells: pd.Series) -> bool:
-    """Return whether cells are words: fewer than half are numbers, and at most half are web addresses."""
+    """Return whether cells are text: fewer than half are numbers, and at most half are web addresses."""
     cells = cells[cells != ""]
     if not len(cells):
         return False
@@ -414,18 +421,19 @@ def _is_prose(cells: pd.Series) -> bool:
 
 
 def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, are_ids_texts: bool) -> pd.DataFrame:
-    """Return the film table (I, 7 or more) of items, given their numeric ids and their ids in the file.
+    """Return the film table (I, 7 to 10) of items with these numeric ids and these ids in the file.
 
-    `table` is the result of `_item_table`. If the ids in the file are texts, they become the column item_id.
+    `table` is the result of `_item_table`. If the ids in the file are texts, they become the column "item_id".
     """
     rows = table.reindex(file_ids).fillna("").astype("str").reset_index(drop=True)
     cells = rows.reindex(columns=[*columns.ITEM_ROLES], fill_value="")
     genre_lists, films = _genres(cells["genres"].tolist()), []
     for movie, file_id, genres, row in zip(ids.tolist(), file_ids, genre_lists, cells.itertuples(), strict=True):
         title, year = _title(row.title or str(file_id), row.year)
-        tmdb = int(row.tmdb_id) if INTEGER_ID.fullmatch(row.tmdb_id) else None
-        tags, imdb = row.tags.replace("|", ", "), movielens_files.imdb_id(row.imdb_id)
-        films.append((movie, title, year, genres, tags, imdb, tmdb))
+        # pandas writes 862.0 if other cells of the column are missing
+        imdb, tmdb_text = movielens_files.imdb_id(row.imdb_id.removesuffix(".0")), row.tmdb_id.removesuffix(".0")
+        tmdb = int(tmdb_text) if INTEGER_ID.fullmatch(tmdb_text) else None
+        films.append((movie, title, year, genres, row.tags.replace("|", ", "), imdb, tmdb))
     frame = film_table(films)
     if are_ids_texts:
         frame["item_id"] = pd.array(file_ids, dtype="str")
@@ -433,9 +441,9 @@ def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, are_ids_t
 
 
 def _title(title: str, year: str) -> tuple[str, int | None]:
-    """Return title and year. The year is in the cell `year` or, as in MovieLens, at the end of the title.
+    """Return title and year of an item. The year is in the cell `year` or, as in MovieLens, at the end of the title.
 
-    A year at the end of the title is removed, unless the cell `year` has another year. Long titles are cut last.
+    A year at the end of the title is removed, unless the cell `year` has another year.
     """
     plain_title, title_year = titles.title_and_year(title)
     match = re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year)
@@ -445,7 +453,7 @@ def _title(title: str, year: str) -> tuple[str, int | None]:
 
 
 def _genres(cells: list[str]) -> list[str]:
-    """Return genre lists as "Action|Sci-Fi". The separator in the file is a bar, a semicolon or a comma."""
+    """Return each cell as "Action|Sci-Fi". The separator of the file is the bar, else the semicolon, else the comma."""
     separator = next((sign for sign in "|;" if any(sign in text for text in cells)), ",")
     parts = [[part.strip() for part in text.strip("[]").split(separator)] for text in cells]
     return ["|".join(part.strip("'\"") for part in row if part) for row in parts]
@@ -453,20 +461,20 @@ def _genres(cells: list[str]) -> list[str]:
 
 def check_name(name: str) -> None:
     """Raise DataError for a name that is invalid or taken."""
-    if not NAME.fullmatch(name) or name.endswith("."):
+    if not DATASET_NAME.fullmatch(name) or name.endswith("."):
         text = "{name!r} is not a valid name for a data set; use at most 40 Latin letters, digits, dots and dashes"
         raise DataError(text, name=name)
-    if name.casefold() in datasets.SETS or name.casefold() in RESERVED_NAMES:
+    if name.casefold() in datasets.PUBLISHED or name.casefold() in RESERVED_NAMES:
         raise DataError("the name {name} is reserved; choose another one", name=name)
 
 
 def is_own(name: str) -> bool:
-    """Return whether a data set was added by a user. It can be damaged."""
-    published = name.casefold() in datasets.SETS
-    return bool(NAME.fullmatch(name)) and not published and paths.prepared(name).is_dir()
+    """Return whether this is the name of an added data set. The data set can be damaged."""
+    is_published = name.casefold() in datasets.PUBLISHED
+    return bool(DATASET_NAME.fullmatch(name)) and not is_published and paths.prepared(name).is_dir()
 
 
-def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrite: bool = False) -> Dataset:
+def add(name: str, checked: CheckedFile, source: str, min_ratings: int = 0, overwrite: bool = False) -> Dataset:
     """Add a checked file as a data set. Raises DataError if the name is invalid or taken.
 
     Args:
@@ -493,8 +501,8 @@ def add(name: str, checked: Checked, source: str, min_ratings: int = 0, overwrit
     return prepared.load(name)
 
 
-def describe_dropped(checked: Checked, dataset: Dataset) -> str:
-    """Return a sentence about the items and events that --min-ratings has removed, "" if there are none."""
+def describe_dropped(checked: CheckedFile, dataset: Dataset) -> str:
+    """Return a sentence about the items, events and people that --min-ratings has removed, "" if there are none."""
     people, items = checked.counts["people"] - dataset.n_users, checked.counts["items"] - dataset.n_items
     events = checked.counts["events"] - len(dataset.interactions)
     if not events:

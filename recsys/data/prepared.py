@@ -1,4 +1,4 @@
-"""Prepared data sets: parsed data sets on disk. Each is an artifact with about.json, .npy arrays and CSV tables.
+"""Prepared data sets: parsed data sets on disk. Each is an artifact of about.json, .npy arrays, CSV and JSON files.
 
 Large arrays are memory-mapped, others are read into memory. If another program shortens a mapped file in place (such as
 `truncate` or an editor), the system kills a process that reads it (SIGBUS).
@@ -35,10 +35,10 @@ from recsys.errors import recsys_command
 FORMAT = 5  # increase it when the format of the files changes
 READABLE_FORMATS = (4, FORMAT)  # format 4 stores the files in a subfolder. Older formats must be prepared again
 ABOUT = "about.json"
-MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory: the largest array of MovieLens 32M just fits
+MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory: more than the largest array of MovieLens 32M
 EVENT_COLUMNS = ("user", "item", "rating", "timestamp")
 TAG_COLUMNS = ("tag_movie", "tag_word", "tag_timestamp")
-_in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # folder → data set that could not be written, metadata
+_in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # folder → (data set that could not be written, `metadata`)
 
 
 class MissingData(DataError):
@@ -53,12 +53,12 @@ class PreparedMeta(TypedDict):
     name: str
     people: int  # users
     items: int
-    left_out: int  # infrequent films: with too few ratings
+    left_out: int  # infrequent films
     ratings: int
     ties: Literal["file", "drawn", "rows"]  # `Dataset.ties`
     noun: Literal["film", "item"]  # `Dataset.noun`
     fingerprint: str
-    archive: dict[str, Any]  # provenance: name, hash … of the file that the data set was parsed from
+    archive: dict[str, Any]  # provenance: name, hash and so on of the file from which the data set was parsed
     files: NotRequired[dict[str, str]]  # payload → SHA-256
     folder: NotRequired[str]  # only in format 4
 
@@ -68,20 +68,20 @@ _META = TypeAdapter(PreparedMeta)
 
 def names() -> list[str]:
     """Return the names of the data sets on this machine, in alphabetical order."""
-    folder = paths.prepared("any").parent  # contains the folders of all data sets
-    stored = {path.parent.name for path in folder.glob(f"*/{ABOUT}")}
-    return sorted(stored | {target.name for target in _in_memory if target.parent == folder})
+    root = paths.prepared("any").parent  # contains the folders of all data sets
+    stored = {path.parent.name for path in root.glob(f"*/{ABOUT}")}
+    return sorted(stored | {folder.name for folder in _in_memory if folder.parent == root})
 
 
 def load(name: str) -> Dataset:
     """Read a data set. Its arrays are read-only. Raises MissingData with the command that prepares it."""
-    target = paths.prepared(name)
-    if target in _in_memory:
-        return _in_memory[target][0]
+    folder = paths.prepared(name)
+    if folder in _in_memory:
+        return _in_memory[folder][0]
     command = recsys_command("data", "get", name)
     try:
         _read_about(name)  # checks the format
-        return storage.read_artifact(target / ABOUT, partial(_read, name))
+        return storage.read_artifact(folder / ABOUT, partial(_read, name))
     except FileNotFoundError:
         raise MissingData("{name} is not on this computer", command, name=name) from None
     except (OSError, storage.DamagedFileError, ValueError, LookupError, TypeError, AttributeError, EOFError) as error:
@@ -95,9 +95,9 @@ def fingerprint(name: str) -> str | None:
 
 def metadata(name: str) -> dict[str, Any]:
     """Return `PreparedMeta` without reading the data set, or {} if it is missing or unusable."""
-    target = paths.prepared(name)
-    if target in _in_memory:
-        return _in_memory[target][1]
+    folder = paths.prepared(name)
+    if folder in _in_memory:
+        return _in_memory[folder][1]
     try:
         return dict(_META.validate_python(_read_about(name)))
     except (OSError, MissingData, storage.DamagedFileError, ValueError):
@@ -105,13 +105,13 @@ def metadata(name: str) -> dict[str, Any]:
 
 
 def version(name: str) -> str:
-    """Return a text that changes when a data set or its film details are replaced, "" without data set."""
+    """Return a text that changes when a data set or its film details are replaced, "" if it is not on this machine."""
     document = paths.prepared(name) / ABOUT
     return storage.version(document, paths.details(name)) if document.exists() else ""
 
 
 def check(name: str) -> None:
-    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. Reads all files again."""
+    """Raise MissingData or DamagedFileError if a file of a data set cannot be used. All files are read."""
     _read_about(name)
     storage.check(paths.prepared(name) / ABOUT)
 
@@ -124,16 +124,16 @@ def keep_in_memory(dataset: Dataset, provenance: dict[str, Any]) -> Dataset:
 
 def save(dataset: Dataset, provenance: dict[str, Any]) -> None:
     """Write a data set with its provenance, see `PreparedMeta`. Raises OSError."""
-    target = paths.prepared(dataset.name)
+    folder = paths.prepared(dataset.name)
     try:
-        storage.write_document(target / ABOUT, dict(_describe(dataset, provenance)), _files(dataset))
+        storage.write_document(folder / ABOUT, dict(_describe(dataset, provenance)), _files(dataset))
     finally:
-        if target.is_dir() and not any(target.iterdir()):  # the first write failed
-            target.rmdir()
-    format_4_folders = (*target.glob("*/"), *target.parent.glob(f".{dataset.name}~*.part"))
-    for folder in format_4_folders:
-        shutil.rmtree(folder, ignore_errors=True)
-    _in_memory.pop(target, None)
+        if folder.is_dir() and not any(folder.iterdir()):  # nothing could be written
+            folder.rmdir()
+    format_4_folders = (*folder.glob("*/"), *folder.parent.glob(f".{dataset.name}~*.part"))
+    for old_folder in format_4_folders:
+        shutil.rmtree(old_folder, ignore_errors=True)
+    _in_memory.pop(folder, None)
 
 
 def _read_about(name: str) -> dict[str, Any]:
@@ -161,7 +161,7 @@ def _describe(dataset: Dataset, provenance: dict[str, Any]) -> PreparedMeta:
 
 
 def _files(dataset: Dataset) -> Mapping[str, storage.Content]:
-    """Return the payloads of a data set by name."""
+    """Return payload name → content."""
     catalog, tags = dataset.catalog, dataset.catalog.tags
     arrays = {column: getattr(dataset.interactions, column) for column in EVENT_COLUMNS}
     arrays |= dict(zip(TAG_COLUMNS, (tags.movie, tags.tag_index, tags.timestamp), strict=True))
@@ -185,7 +185,7 @@ def _write_array(array: np.ndarray, file: IO[bytes]) -> None:
 
 
 def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dataset:
-    """Return the data set of an artifact. Raises OSError, ValueError or KeyError if the files do not fit together."""
+    """Return the data set in `files`: payload name → path. Raises OSError, ValueError or KeyError if they conflict."""
     meta = _META.validate_python(document)
     events = [_read_array(files[f"{column}.npy"]) for column in EVENT_COLUMNS]
     if any(len(column) != meta["ratings"] for column in events):

@@ -1,4 +1,4 @@
-"""The published MovieLens data sets: addresses, hashes, licences, and their archives on this machine."""
+"""The published MovieLens data sets: addresses, hashes, licences, and where their archives come from."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +16,7 @@ from recsys.progress import ProgressCallback
 DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
 SITE = "https://files.grouplens.org/datasets/movielens/"
 SITE_TIMEOUT_SECONDS = 15.0  # for a data set that can also be downloaded from the package index
-BUNDLED = paths.ASSETS / "data"
+SHIPPED_ARCHIVES = paths.ASSETS / "data"  # folder
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 # licences
 NOT_SHAREABLE = "research only; sharing and commercial use need the permission of GroupLens"
@@ -25,32 +25,32 @@ SHAREABLE = "research only; may be shared under the same terms; commercial use n
 
 @dataclass(frozen=True)
 class PublishedDataset:
-    """One MovieLens data set."""
+    """A MovieLens data set, with its published counts."""
 
     title: str
     md5: str | None  # of the archive; None: the archive changes over time
-    films: int
+    films: int  # also without ratings
     ratings: int
     megabytes: int  # of the archive
     licence: str
     parse: Parser
     users: int  # with at least one rating
-    years: tuple[int | None, int]  # of the oldest (None: unknown) and the newest film
-    ties: Ties = "file"  # their order in the prepared data set: "file" as in the file, "drawn" at random
+    years: tuple[int | None, int]  # years of the oldest (None: unknown) and the newest film
+    ties: Ties = "file"  # `Dataset.ties` of the prepared data set
     sha256: str | None = None  # of the archive that is shipped with the project
     wheel: Wheel | None = None  # a package with the same ratings
-    has_random_file_order: bool = False  # whether the file itself has a random order, so that ties mean nothing
-    min_ratings: int = MIN_RATINGS  # that a film needs to be an item, as in published evaluations of this data set
+    has_random_file_order: bool = False  # whether the order of ties in the file is random
+    min_ratings: int = MIN_RATINGS  # ratings that a film needs to be an item
 
     @property
     def hashes(self) -> set[str]:
-        """The hashes of all files with the ratings of this data set."""
+        """The published hashes of all files with the ratings of this data set."""
         wheel_sha256 = self.wheel.sha256 if self.wheel else None
         return {text for text in (self.md5, self.sha256, wheel_sha256) if text}
 
 
 # fmt: off
-SETS: dict[str, PublishedDataset] = {
+PUBLISHED: dict[str, PublishedDataset] = {
     # title, MD5 of the archive, films, ratings, megabytes, licence, parser, users, years
     DEFAULT_DATASET: PublishedDataset(
         "MovieLens latest (sample)", None, 15_037, 306_797, 2, SHAREABLE, parse_csv, 2_752, (1895, 2023),
@@ -66,7 +66,7 @@ SETS: dict[str, PublishedDataset] = {
         69_878, (None, 2008)),
     "ml-20m": PublishedDataset(
         "MovieLens 20M", "cd245b17a1ae2cc31bb14903e1204af3", 27_278, 20_000_263, 199, NOT_SHAREABLE, parse_csv,
-        138_493, (None, 2015), min_ratings=1),  # 1: all 26,744 rated films
+        138_493, (None, 2015), min_ratings=1),  # all 26,744 rated films, as in published evaluations of this data set
     "ml-25m": PublishedDataset(
         "MovieLens 25M", "6b51fb2759a8657d3bfcbfc42b592ada", 62_423, 25_000_095, 262, NOT_SHAREABLE, parse_csv,
         162_541, (None, 2019)),
@@ -80,7 +80,7 @@ SETS: dict[str, PublishedDataset] = {
 
 
 class ArchiveFile(NamedTuple):
-    """An archive of a data set, and its hash."""
+    """An archive of a data set on this machine."""
 
     path: Path
     parse: Parser  # for the layout of this archive
@@ -89,13 +89,13 @@ class ArchiveFile(NamedTuple):
 
     @property
     def provenance(self) -> dict[str, str | bool]:
-        """The facts about the archive that a prepared data set stores."""
+        """The facts about the archive that are stored with the prepared data set."""
         return {"file": self.path.name, "sha256": self.sha256, "official": self.is_official}
 
 
 def has_common_movie_ids(name: str) -> bool:
     """Return whether a data set has the common movie ids of MovieLens. ML-100K and added data sets have other ids."""
-    return name in SETS and name != "ml-100k"
+    return name in PUBLISHED and name != "ml-100k"
 
 
 def downloads(name: str) -> Path:
@@ -104,16 +104,17 @@ def downloads(name: str) -> Path:
 
 
 def archive_of(name: str, source: Path | None, report: ProgressCallback) -> ArchiveFile:
-    """Return the archive of a data set: `source` if given, else the shipped or downloaded archive.
+    """Return the archive of a data set: `source` if given, else the shipped archive, else a downloaded archive.
 
-    Raises DownloadError, or DataError if it is unreadable, or if the shipped archive is missing or damaged.
+    Without `source`, a wheel with the same ratings is used if the site of MovieLens does not deliver the archive.
+    Raises DownloadError. Raises DataError if `source` is unreadable, or if the shipped archive is missing or damaged.
     """
-    entry = SETS[name]
+    entry = PUBLISHED[name]
     if source:
         with read_errors(source):
             return _identify(name, source, file_hashes(source), report)
     if entry.sha256:
-        path = BUNDLED / f"{name}.zip"
+        path = SHIPPED_ARCHIVES / f"{name}.zip"
         hashes = file_hashes(path) if path.exists() else None
         if not hashes or hashes.sha256 != entry.sha256:
             state = N_("damaged") if hashes else N_("missing")
@@ -148,11 +149,11 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
 
 
 def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
-    """Return a file as an archive, and report a note if its hash is not published.
+    """Return the archive in a file, and report a note if its hash is not published.
 
-    Raises DataError for another archive of a data set that the project ships.
+    Raises DataError if the project ships an archive of the data set, and the file is another one.
     """
-    entry = SETS[name]
+    entry = PUBLISHED[name]
     is_official = not entry.hashes.isdisjoint(hashes)
     if entry.sha256 and not is_official:
         text = "{path} is not the archive of {name} that comes with the project"
@@ -167,7 +168,7 @@ def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -
 
 
 def how_to_get(name: str) -> str:
-    """Return the command that makes a data set available. FILE in it stands for the path of a user's file."""
-    if name in SETS:
+    """Return the command that downloads a published data set, or adds another one again from a file called FILE."""
+    if name in PUBLISHED:
         return recsys_command("data", "get", name)
     return recsys_command("data", "add", name, "--replace", "--interactions", "FILE")

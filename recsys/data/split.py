@@ -1,9 +1,9 @@
-"""Split a data set into training, validation and test: leave-one-out, with shuffled ties, by date, or by user.
+"""Split a data set into training, validation and test part, by one of four rules.
 
 Leave-one-out: a user's last item is the test item, the item before it the validation item, and all earlier items are
-training items. A model then learns from events that are later than the test items of other users. A split by date
-prevents this. With a split by user, models learn nothing about the test users (strong generalisation, Marlin 2004).
-Shapes: U users, E events.
+training items. It is also used after shuffling the ties ("untied"). A model then learns from events that are later than
+the test items of other users. A split by date ("time") prevents this. With a split by user ("favourites"), models learn
+nothing about the test users (strong generalisation, Marlin 2004). Shapes: U users, E events.
 """
 
 import threading
@@ -18,15 +18,15 @@ from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
 from recsys.data.tie_breaking import random_sort_keys, shuffle_ties
 from recsys.errors import N_
 
-TEST_SHARE = 0.1  # minimum share of the events that are after a cut
+TEST_SHARE = 0.1  # minimum share of the events at or after a cut
 LIKED_SHARE = 0.8  # of the highest rating of a data set: the lowest rating of a liked item, 4 of 5 stars
 MIN_LIKED = 11  # liked items of a test user: up to 10 are given, and 1 is left as a target
 ORDERS_PER_USER = 3  # random orders of the liked items of each test user
 HIGHEST_STARS = 5  # of the scale of MovieLens
-OTHER_SCALE_RULE = N_(  # replaces the rule "users" of `evaluation.protocols`
+OTHER_SCALE_RULE = N_(  # the rule "users" (`evaluation.protocols`) of data sets whose highest rating is not 5
     "people in the test or validation part who rated at least 11 films with 80% of the highest rating or more"
 )
-FORMER_OTHER_SCALE_RULE = OTHER_SCALE_RULE.replace("people in", "people of")  # in older result files
+FORMER_OTHER_SCALE_RULE = OTHER_SCALE_RULE.replace("people in", "people of")  # the text in older result files
 SECONDS_PER_DAY = 86_400
 
 
@@ -35,7 +35,7 @@ class Splitting:
     """A rule that splits data sets. Results are cached per data set."""
 
     name: str  # also the name of the folder of the checkpoints
-    divide: Callable[[Dataset, int], Split]  # splits a data set with a seed
+    divide: Callable[[Dataset, int], Split]  # data set, seed → split
     protocol: str  # value of `train --protocol` for this splitting
     reads_times: bool = False  # whether the training part depends on timestamps, not only on the order
     is_seeded: bool = False  # whether the split depends on the seed
@@ -59,14 +59,14 @@ _lock = threading.Lock()
 
 @dataclass(frozen=True)
 class Cuts:
-    """The starts of validation and test: midnights in UTC, in seconds since 1970."""
+    """The two times at which `by_time` splits: midnights in UTC, in seconds since 1970."""
 
-    valid: int
-    test: int
+    valid: int  # start of the validation part
+    test: int  # start of the test part
 
     @property
     def dates(self) -> dict[str, str]:
-        """Both as text: {"valid": "2000-12-04", "test": "2000-12-29"}."""
+        """The cuts as dates: {"valid": "2000-12-04", "test": "2000-12-29"}."""
         return {"valid": _date(self.valid), "test": _date(self.test)}
 
 
@@ -94,7 +94,7 @@ def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
 
 
 def untied(dataset: Dataset, seed: int = 0) -> Split:
-    """Shuffle items with equal timestamps, with the seed, and then split by `leave_one_out`."""
+    """Shuffle the items of a user with equal timestamps, and then split by `leave_one_out`."""
     return leave_one_out(shuffle_ties(dataset, seed))
 
 
@@ -109,29 +109,30 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     if not dataset.has_times:
         text = "{name} has no times, so it cannot be split by date; choose another protocol"
         raise DataError(text, name=dataset.name)
-    starts = cuts(dataset)
-    before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < starts.valid)
-    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(starts.valid))
-    valid, test = _hold_out_next(dataset, starts.valid, starts.test), _hold_out_next(dataset, starts.test)
-    return Split(train, valid, test, {"dates": starts.dates})
+    cut = cuts(dataset)
+    before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < cut.valid)
+    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(cut.valid))
+    valid, test = _hold_out_next(dataset, cut.valid, cut.test), _hold_out_next(dataset, cut.test)
+    return Split(train, valid, test, {"dates": cut.dates})
 
 
 def by_user(dataset: Dataset, seed: int = 0) -> Split:
     """Hold out a tenth of the users for test and a tenth for validation, by a hash of their id. `seed` is not used.
 
-    Training has none of their events. Items with at least LIKED_SHARE of the highest rating of the data set are liked.
-    If all ratings are equal, all items are liked. The liked items of a held-out user are put in ORDERS_PER_USER random
-    orders if there are at least MIN_LIKED. A query is an order without its last item, the target. `Protocol.n_given`
-    shortens the query, and the removed items are then targets too. Raises DataError if no test or validation user has
-    enough liked items.
+    The training part has none of their events. A user likes an item if the rating is at least LIKED_SHARE of the
+    highest rating of the data set. If all ratings are equal, all items are liked. A held-out user with at least
+    MIN_LIKED liked items gets ORDERS_PER_USER queries. A query has the liked items in random order, without the last
+    item, the target. `Protocol.n_given` shortens the query, and the removed items are then targets too. Raises
+    DataError if no test user, or no validation user, has enough liked items.
     """
     hashes = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0)
-    tenths = hashes % np.uint64(10)  # (U,) 0 to 9
-    is_test, is_valid = tenths == 0, tenths == 1
+    tenth = hashes % np.uint64(10)  # (U,) the tenth of the users to which a user belongs, 0 to 9
+    is_test, is_valid = tenth == 0, tenth == 1
     events = dataset.interactions
     train = replace(dataset, interactions=events.select(~(is_test | is_valid)[events.user]))
     valid, test = (_hold_out_liked(dataset, np.flatnonzero(part)) for part in (is_valid, is_test))
-    has_other_scale = events.rating.min() < events.rating.max() != HIGHEST_STARS
+    lowest, highest = events.rating.min(), events.rating.max()
+    has_other_scale = lowest < highest and highest != HIGHEST_STARS
     return Split(train, valid, test, {"users": OTHER_SCALE_RULE} if has_other_scale else {})
 
 
@@ -146,8 +147,8 @@ SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED,
 def cuts(dataset: Dataset) -> Cuts:
     """Return the latest possible cuts. Raises DataError if the data set has no events.
 
-    At least TEST_SHARE of all events are after the second cut. At least TEST_SHARE of the events before it are after
-    the first cut.
+    At least TEST_SHARE of all events are at or after the second cut. At least TEST_SHARE of the events before it are at
+    or after the first cut.
     """
     time = np.asarray(dataset.interactions.timestamp)  # (E,) seconds since 1970
     if not len(time):
@@ -194,8 +195,8 @@ def _hold_out_positions(dataset: Dataset, users: np.ndarray, positions: np.ndarr
 
 
 def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
-    """Return ORDERS_PER_USER queries for each user with enough liked items, see `by_user`, one user after another."""
-    ratings, orders = np.asarray(dataset.interactions.rating), []
+    """Return the queries of `by_user` for these users. The queries of a user are consecutive."""
+    ratings, orders = np.asarray(dataset.interactions.rating), []  # `orders`: liked items in random order
     highest = float(ratings.max()) if len(ratings) else 0.0
     is_liked = ratings >= min(LIKED_SHARE * highest, highest)  # `highest` can be negative
     for user in users:

@@ -1,7 +1,8 @@
 """Compute statistics of a data set for charts: size, activity of users, popularity of films, and times.
 
-A table has a row for each bar or point of a chart. It is empty if the data set lacks the times, ratings or years that
-it needs. Shapes: U users, I films, E events, G genres.
+A function that returns a table returns a row for each bar or point of a chart. The table is empty if the data set lacks
+the times, ratings or years that it needs. Columns called "people" have numbers of users.
+Shapes: U users, I films, E events, G genres.
 """
 
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ GAPS = {  # time between two ratings → exclusive upper bound in seconds
     "under a day": 86_400,
     "a day or more": np.inf,
 }
-MAX_MONTHLY_SECONDS = 5 * 365 * 86_400  # ratings over a longer time are counted by year, not by month
+MAX_MONTHLY_SECONDS = 5 * 365 * 86_400  # five years: ratings over a longer time are counted by year, not by month
 
 
 class Size(NamedTuple):
@@ -31,9 +32,9 @@ class Size(NamedTuple):
     users: int
     films: int  # used for training
     n_infrequent: int  # films with too few ratings for training
-    ratings: int  # events, also without rating values
+    ratings: int  # events, also if they have no rating values
     first_time: int  # of the oldest rating, in seconds since 1970; 0: no times
-    last_time: int  # of the newest rating, likewise
+    last_time: int  # of the newest rating, in seconds since 1970; 0: no times
 
     @property
     def density(self) -> float:
@@ -49,7 +50,7 @@ def size(dataset: Dataset) -> Size:
 
 
 def has_ratings(dataset: Dataset) -> bool:
-    """Return whether the events have rating values. If not, `rating` is 1 for every event."""
+    """Return whether the events have rating values. Without values, every rating is 1."""
     return bool((dataset.interactions.rating != 1).any())
 
 
@@ -78,7 +79,7 @@ class LongTail(NamedTuple):
     """Concentration of the ratings on few films."""
 
     curve: pd.DataFrame  # Lorenz curve: cumulative shares of films and ratings, the most watched films first
-    # one of TOP_SHARES → share of the ratings; 0.1 → 0.7: the most watched 10 % of the films have 70 % of the ratings
+    # share of TOP_SHARES → share of the ratings. 0.1 → 0.7: the most watched 10 % of the films have 70 % of the ratings
     rating_share_of_top: dict[float, float]
     gini: float
 
@@ -86,7 +87,7 @@ class LongTail(NamedTuple):
 def long_tail(counts: np.ndarray) -> LongTail:
     """Compute the concentration of ratings from the number of ratings (I,) of each film.
 
-    Each share in TOP_SHARES is rounded to whole films, at least one.
+    The number of films in each share of TOP_SHARES is rounded to at least one film.
     """
     descending = np.sort(counts)[::-1].astype(np.float64)
     n_films = len(descending)
@@ -104,11 +105,14 @@ def gini(counts: np.ndarray) -> float:
     """
     ascending = np.sort(counts)
     weights = 2 * np.arange(1, len(counts) + 1) - len(counts) - 1
-    return float((weights * ascending).sum() / (len(counts) * max(ascending.sum(), 1)))
+    return float((weights * ascending).sum() / (len(counts) * max(ascending.sum(), 1)))  # 0 if all counts are 0
 
 
 def decades(dataset: Dataset) -> pd.DataFrame:
-    """Count films and ratings by decade, in the columns decade, films, ratings. Films without a year are ignored."""
+    """Count films and ratings by decade of the film, in the columns decade, films, ratings.
+
+    Films without a year are ignored.
+    """
     decade = dataset.catalog.movies["year"] // 10 * 10
     films = pd.DataFrame({"decade": decade, "films": 1, "ratings": dataset.counts}).dropna().astype("int64")
     all_decades = range(films["decade"].min(), films["decade"].max() + 1, 10) if len(films) else []
@@ -116,7 +120,7 @@ def decades(dataset: Dataset) -> pd.DataFrame:
 
 
 def genres(dataset: Dataset) -> pd.DataFrame:
-    """Compute each genre's shares of films and ratings, and mean rating, in the columns genre, films, ratings, rating.
+    """Return a row per genre with the columns genre, films (share of all), ratings (share of all), rating (mean).
 
     A film counts for each of its genres. Genres with most ratings come first.
     """
@@ -135,7 +139,7 @@ def genres(dataset: Dataset) -> pd.DataFrame:
 
 
 def over_time(dataset: Dataset) -> pd.DataFrame:
-    """Count ratings and the users who gave them by month ("2000-04") or year, in the columns when, ratings, people."""
+    """Count ratings and active users by month ("2000-04") or year, in the columns when, ratings, people."""
     events = dataset.interactions
     if not dataset.has_times:
         return pd.DataFrame({"when": [], "ratings": [], "people": []})
@@ -150,7 +154,7 @@ def over_time(dataset: Dataset) -> pd.DataFrame:
 
 
 def stars(dataset: Dataset) -> pd.DataFrame:
-    """Compute the share of each rating, in the columns stars, share."""
+    """Compute the share of each rating value, in the columns stars, share."""
     if not has_ratings(dataset):
         return pd.DataFrame({"stars": [], "share": []})
     values, counts = np.unique(dataset.interactions.rating, return_counts=True)
@@ -158,7 +162,7 @@ def stars(dataset: Dataset) -> pd.DataFrame:
 
 
 def gaps(dataset: Dataset) -> pd.DataFrame:
-    """Compute the distribution of the time between consecutive ratings of a user, in the columns gap, share."""
+    """Compute the share of each of GAPS among consecutive ratings of a user, in the columns gap, share."""
     if not dataset.has_times:
         return pd.DataFrame({"gap": [], "share": []})
     events = dataset.interactions

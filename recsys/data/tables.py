@@ -28,12 +28,12 @@ from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES
 MAX_BYTES = 4 << 30  # of a gzipped file after decompression
 MAX_COLUMNS = 1_000
 MAX_NUMBER_COLUMNS = 4  # of a table of numbers without column names: user, item, rating, time
-MAX_ID_DIGITS = 8  # of an item in a sequence file; times in seconds have more
+MAX_ID_DIGITS = 8  # of an item in a sequence file; times in seconds have nine or more
 MAX_CELLS_PER_CHARACTER = 2  # of a text file
 MAX_CELLS_PER_BYTE = 20  # of a parquet file; files of MovieLens have one
 MAX_LITERAL_LENGTH = 1 << 20  # characters of a line that is parsed as a Python literal
 SAMPLE_LINES = 50  # first lines, by which separator, header and layout are detected
-SAMPLE_CHARACTERS = 1 << 20  # maximum length of these lines together
+SAMPLE_CHARACTERS = 1 << 20  # maximum total length of these lines
 BLANKS = r"\s+"
 SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # in order of preference
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
@@ -46,13 +46,13 @@ _SEQUENCE_ITEM = re.compile(rf"\d{{1,{MAX_ID_DIGITS}}}")
 class Table:
     """The rows of a file. Columns without names are called "1", "2" and so on."""
 
-    name: str  # of the file
+    name: str  # file name
     rows: pd.DataFrame  # (R, C) str, "" for missing values
     has_header: bool
-    encoding_guessed: bool = False
-    can_have_decimal_commas: bool = False  # whether it is delimited text with a separator other than the comma
-    is_ambiguous: bool = False  # whether the file can also be a sequence file, see `_layout`
-    multiline_rows: int = 0  # rows of delimited text with a line break in a cell, such as rows joined by a lone quote
+    is_encoding_guessed: bool = False  # whether the text was read as Windows-1252, see `text_encoding`
+    can_have_decimal_commas: bool = False  # whether the file is delimited text with a separator other than the comma
+    is_ambiguous: bool = False  # whether the file can also have sequences, see `_layout`
+    n_multiline_rows: int = 0  # rows with a line break in a cell. A missing quotation mark joins several rows into one
 
 
 def read(path: Path, separator: str = "") -> Table:
@@ -79,23 +79,21 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
             text = text.partition("\n")[2]
         if not text.strip():
             raise DataError(
-                ("{name} is empty; choose a file with one row per event: who watched, read or bought which item"),
+                "{name} is empty; choose a file with one row per event: who watched, read or bought which item",
                 name=name,
             )
         if text.lstrip()[:1] in "{[":
             return _table_from_frame(name, pd.DataFrame(_records(name, text), dtype=object))
         layout = _layout(_sample(text))
         if layout == "sequences":
-            return Table(name, _sequences(text), has_header=False, encoding_guessed=guessed)
+            return Table(name, _sequences(text), has_header=False, is_encoding_guessed=guessed)
         separator = SEPARATOR_NAMES.get(separator, separator) or detect_separator(name, text)
         table = _delimited(name, text, separator)
-        is_ambiguous = layout == "ambiguous" and not table.has_header
-        can_have_decimal_commas = separator != ","
         return replace(
             table,
-            encoding_guessed=guessed,
-            can_have_decimal_commas=can_have_decimal_commas,
-            is_ambiguous=is_ambiguous,
+            is_encoding_guessed=guessed,
+            can_have_decimal_commas=separator != ",",
+            is_ambiguous=layout == "ambiguous" and not table.has_header,
         )
     except NoTextError as error:
         raise DataError("{name} {message}; parquet and gzip are read too", name=name, message=error.message) from error
@@ -107,9 +105,10 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
 
 
 def _layout(lines: list[str]) -> str:
-    """Return "table", "sequences" if each line has a user and all items of this user, or "ambiguous".
+    """Return "table" for a line per event, "sequences" for a line per user with all items, or "ambiguous".
 
-    Lines of a table have equal length, or some lack trailing cells. Sequences have items with short integer ids.
+    Sequences have items with short integer ids, and lines of different length. In a table, lines may lack trailing
+    cells.
     """
     cells = [_SEQUENCE_GAP.split(line.strip()) for line in lines]
     can_be_sequences = all(_SEQUENCE_ITEM.fullmatch(cell) for row in cells for cell in row[1:])
@@ -124,7 +123,7 @@ def _layout(lines: list[str]) -> str:
 
 
 def _sequences(text: str) -> pd.DataFrame:
-    """Return a row (user, item) for each item of each line."""
+    """Return a table with a row (user, item) for each item of each line, in the columns "1" and "2"."""
     cells = [_SEQUENCE_GAP.split(line.strip()) for line in text.split("\n") if line.strip()]
     users = np.repeat([row[0] for row in cells], [len(row) - 1 for row in cells])
     items = [cell for row in cells for cell in row[1:]]
@@ -132,7 +131,7 @@ def _sequences(text: str) -> pd.DataFrame:
 
 
 def detect_separator(name: str, text: str) -> str:
-    """Detect the column separator: the one that splits all or most sample lines into equally many cells."""
+    """Return the separator that splits most sample lines into equally many cells. Raises DataError if none does."""
     shares: dict[str, float] = {}  # separator → share of the lines with the most frequent number of cells
     for separator in SEPARATORS:
         widths = Counter(len(cells) for cells in _split(_sample(text), separator))
@@ -157,20 +156,19 @@ def _delimited(name: str, text: str, separator: str) -> Table:
     has_header = columns.is_header(cells)
     lines = io.BytesIO(text.encode())  # a quarter of the memory of StringIO
     rows = pd.read_csv(lines, sep=separator, header=None, dtype=str, keep_default_na=False, na_filter=False)
-    multiline_rows = 0
+    n_multiline_rows = 0
     if '"' in text:
         is_multiline = [rows[column].str.contains("\n", regex=False) for column in rows]
-        multiline_rows = int(np.logical_or.reduce(is_multiline).sum())
-    if not has_header:
-        names = [str(number) for number in range(1, rows.shape[1] + 1)]
-        return Table(name, rows.set_axis(names, axis=1), False, multiline_rows=multiline_rows)
-    names = _distinct([str(cell).strip() for cell in rows.iloc[0]])
-    rows = rows.iloc[1:].reset_index(drop=True).set_axis(names, axis=1)
-    return Table(name, rows, True, multiline_rows=multiline_rows)
+        n_multiline_rows = int(np.logical_or.reduce(is_multiline).sum())
+    names = [str(number) for number in range(1, rows.shape[1] + 1)]
+    if has_header:
+        names = _distinct([str(cell).strip() for cell in rows.iloc[0]])
+        rows = rows.iloc[1:].reset_index(drop=True)
+    return Table(name, rows.set_axis(names, axis=1), has_header, n_multiline_rows=n_multiline_rows)
 
 
 def _check_size(name: str, n_rows: int, n_columns: int, max_cells: int) -> None:
-    """Raise DataError for more than MAX_COLUMNS columns, or for more than `max_cells` cells."""
+    """Raise DataError for more than MAX_COLUMNS columns or `max_cells` cells. Such a file could fill the memory."""
     if n_columns > MAX_COLUMNS:
         text = "{name} has {width:,} columns; choose a file with a column for each of person, item and time"
         raise DataError(text, name=name, width=n_columns)
@@ -198,9 +196,10 @@ def _parquet(name: str, data: bytes) -> pd.DataFrame:
 
 
 def _flatten(table: Any) -> Any:
-    """Replace a struct by its fields if one of them has a name that `columns.is_usual` accepts.
+    """Replace each struct column of an Arrow table by its fields, if one of the fields has a usual name.
 
-    The name is that of the field, such as "user", or the names of struct and field joined by a dot, such as "user.id".
+    The name of a field can be usual by itself, such as "user", or after the name of the struct, such as "user.id". For
+    usual names, see `columns.is_usual_name`.
     """
     import pyarrow as pa
 
@@ -209,18 +208,18 @@ def _flatten(table: Any) -> Any:
             continue
         parts = [part.name for part in field.type]
         full_names = [f"{field.name}.{part}" for part in parts]
-        has_usual_part = not columns.is_usual(field.name) and any(map(columns.is_usual, parts))
-        if has_usual_part or any(map(columns.is_usual, full_names)):
+        has_usual_part = not columns.is_usual_name(field.name) and any(map(columns.is_usual_name, parts))
+        if has_usual_part or any(map(columns.is_usual_name, full_names)):
             fields = table.select([position]).flatten().columns
             table = table.remove_column(position)
             for full_name, part, column in zip(full_names, parts, fields, strict=True):
-                table = table.append_column(full_name if columns.is_usual(full_name) else part, column)
+                table = table.append_column(full_name if columns.is_usual_name(full_name) else part, column)
             return _flatten(table)  # for nested structs and the other structs
     return table
 
 
 def _table_from_frame(name: str, frame: pd.DataFrame) -> Table:
-    """Convert a frame, whose values have any type, to a table of text."""
+    """Convert the values of a frame, which can have any type, to text."""
     column_names = _distinct(map(str, frame))
     cells = {column: _as_text(frame.iloc[:, position]) for position, column in enumerate(column_names)}
     return Table(name, pd.DataFrame(cells), True)
@@ -251,7 +250,7 @@ def _value_text(value: Any) -> str:
 
 
 def _records(name: str, text: str) -> list[dict[str, Any]]:
-    """Parse JSON lines, lines of Python literals, or one JSON array. Nested lists of objects become rows."""
+    """Parse JSON lines, lines of Python literals, or one JSON array. Nested lists of items become rows."""
     if text.lstrip()[:1] == "[":
         records = json.loads(text)
     else:
@@ -310,7 +309,7 @@ def _decompress(name: str, data: bytes) -> bytes:
 
 
 def _sample(text: str) -> list[str]:
-    """Return the lines among the first SAMPLE_LINES that are not blank."""
+    """Return the lines among the first SAMPLE_LINES that are not blank, [""] if all are blank."""
     lines = text[:SAMPLE_CHARACTERS].split("\n", SAMPLE_LINES)[:SAMPLE_LINES]
     return [line for line in lines if line.strip()] or [""]
 
@@ -325,7 +324,7 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    """Make column names unique by appending the column number."""
+    """Return unique column names. A repeated name gets the column number, which also replaces an empty name."""
     unique: dict[str, None] = {}
     for number, name in enumerate(names, 1):
         name = name or str(number)

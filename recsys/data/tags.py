@@ -8,21 +8,21 @@ import numpy as np
 import pandas as pd
 
 MAX_TAGS = 10  # of a film in the film table
-_no_values = partial(np.zeros, 0, np.int64)
+_empty_array = partial(np.zeros, 0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Tags:
-    """All tags that the users of a data set gave to films."""
+    """All tags that the users of a data set gave to films. `len` is the number of assignments."""
 
-    movie: np.ndarray = field(default_factory=_no_values)  # (T,) int64, original film ids
-    tag_index: np.ndarray = field(default_factory=_no_values)  # (T,) int32, indices of `texts`
-    timestamp: np.ndarray = field(default_factory=_no_values)  # (T,) int64, seconds since 1970
+    movie: np.ndarray = field(default_factory=_empty_array)  # (T,) int64, movie ids
+    tag_index: np.ndarray = field(default_factory=_empty_array)  # (T,) int32, indices of `texts`
+    timestamp: np.ndarray = field(default_factory=_empty_array)  # (T,) int64, seconds since 1970
     texts: tuple[str, ...] = ()  # (W,) the distinct tags, each of one or more words, in lower case, sorted
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, str, int]]) -> "Tags":
-        """Create tags from (film id, text, time).
+        """Create tags from (movie id, text, time in seconds since 1970).
 
         Texts become lower case without repeated spaces. Empty texts are dropped.
         """
@@ -41,11 +41,11 @@ class Tags:
 
     def before(self, time: int) -> "Tags":
         """Select the tags given before a time, in seconds since 1970."""
-        keep = np.asarray(self.timestamp) < time
-        return Tags(self.movie[keep], self.tag_index[keep], self.timestamp[keep], self.texts)
+        is_earlier = np.asarray(self.timestamp) < time
+        return Tags(self.movie[is_earlier], self.tag_index[is_earlier], self.timestamp[is_earlier], self.texts)
 
     def most_frequent(self) -> dict[int, str]:
-        """Return film id → its MAX_TAGS most frequent tags, separated by ", ".
+        """Return movie id → the MAX_TAGS most frequent tags of the film, separated by ", ".
 
         Equally frequent tags are in alphabetical order.
         """
@@ -61,6 +61,6 @@ class Tags:
         return {movie: ", ".join(texts) for movie, texts in tags.items()}
 
     def assign_to(self, movies: pd.DataFrame) -> pd.DataFrame:
-        """Return a film table with these tags in the column "tags"."""
+        """Return a film table with `most_frequent` in the column "tags"."""
         tags = self.most_frequent()
         return movies.assign(tags=pd.array([tags.get(movie, "") for movie in movies["movie_id"].tolist()], dtype="str"))

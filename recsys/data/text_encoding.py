@@ -1,8 +1,8 @@
 """Decode text files in unknown encodings.
 
 UTF-8 and UTF-16 are recognised with certainty. Other text is read as Windows-1252, the encoding of older programs in
-Western Europe and the Americas, which contains Latin-1. If text in another encoding is read as Windows-1252, it has
-impossible characters or long runs of accented letters. Such text is refused.
+Western Europe and the Americas, which contains Latin-1. Text in another encoding has undefined characters or runs of
+accented letters when it is read as Windows-1252. Such text is refused.
 """
 
 import codecs
@@ -19,12 +19,12 @@ BYTE_ORDER_MARKS = {  # mark → encoding; longer marks first, because UTF-32 be
     codecs.BOM_UTF16_BE: "utf-16",
     codecs.BOM_UTF8: "utf-8-sig",
 }
-FALLBACK = "cp1252"
+FALLBACK_ENCODING = "cp1252"  # Windows-1252
 GUESSED_WARNING = N_("the file is not in UTF-8, so it was read as Windows-1252; check that accented letters look right")
-MAX_SAMPLE = 20_000  # characters outside ASCII that are checked
-MAX_ODD_SHARE = 0.25  # of the checked characters
+MAX_CHECKED_CHARACTERS = 20_000  # characters outside ASCII
+MAX_ODD_SHARE = 0.25  # of the checked characters: characters in matches of _ODD
 _NON_ASCII = re.compile(r"[^\0-\x7f]")
-_ODD = re.compile(
+_ODD = re.compile(  # characters that are unusual in text in Windows-1252
     r"[^\0-\x7f\xa0]{3,}"  # a run, as in Russian or Chinese; runs of no-break spaces are usual
     r"|[À-ÿ][¡-º¼-¿]"  # a letter before a sign: a UTF-8 letter in a text that is not UTF-8 throughout
     r"|(?<=[A-Za-z])[¡-©«-¶¸¹»-¿](?=[A-Za-z])"  # a sign within a word, as in Polish
@@ -37,7 +37,7 @@ class NoTextError(DataError):
 
 
 class UnknownEncodingError(NoTextError):
-    """Text in an unknown encoding."""
+    """The file is text in an unknown encoding."""
 
 
 def decode_text(data: bytes) -> tuple[str, bool]:
@@ -55,13 +55,13 @@ def decode_text(data: bytes) -> tuple[str, bool]:
 def _decode_windows_1252(data: bytes) -> str:
     """Decode Windows-1252. Raises NoTextError if the result has too many odd characters."""
     try:
-        text = data.decode(FALLBACK)
+        text = data.decode(FALLBACK_ENCODING)
     except UnicodeDecodeError as error:  # Windows-1252 does not define five of the 256 bytes
         raise _encoding_error(data) from error
-    ends = [match.end() for match in islice(_NON_ASCII.finditer(text), MAX_SAMPLE)]  # of the checked characters
-    sample = text[: ends[-1]] if len(ends) == MAX_SAMPLE else text
-    n_odd = sum(len(match[0]) for match in _ODD.finditer(sample))
-    if n_odd > MAX_ODD_SHARE * len(ends):
+    end_positions = [match.end() for match in islice(_NON_ASCII.finditer(text), MAX_CHECKED_CHARACTERS)]
+    checked_text = text[: end_positions[-1]] if len(end_positions) == MAX_CHECKED_CHARACTERS else text
+    n_odd = sum(len(match[0]) for match in _ODD.finditer(checked_text))
+    if n_odd > MAX_ODD_SHARE * len(end_positions):
         raise _encoding_error(data)
     return text
 

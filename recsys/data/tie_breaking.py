@@ -1,8 +1,8 @@
-"""Order ratings with equal user and time (ties).
+"""Sort ratings by user and time, shuffle ratings with equal user and time (ties), and detect repeated rows.
 
 Times are whole seconds, and MovieLens users rated a page of films at once. A stable sort keeps ties in the order of the
-file. ML-1M has them in the order of a hash table, and most later data sets in the order of film ids. A model could
-learn this order, although it is unrelated to taste. A random order prevents that.
+file. ML-1M has them in the order of a hash table, and most later data sets in the order of movie ids. A model could
+learn this order, although it is unrelated to taste. A random order prevents this.
 
 Shapes: E events.
 """
@@ -17,14 +17,14 @@ GOLDEN_GAMMA = np.uint64(0x9E3779B97F4A7C15)  # increment of SplitMix64
 
 
 def is_duplicate(*columns: np.ndarray) -> np.ndarray:
-    """Return a mask (E,) of the rows that equal an earlier row. Each column has the shape (E,).
+    """Return whether each row equals an earlier row, (E,) bool. Each column has the shape (E,).
 
-    The function sorts the rows internally, because a hash table of two million rows would take 200 MB.
+    The rows are sorted for this, because a hash table of two million rows would take 200 MB.
     """
-    order = np.lexsort(columns[::-1])  # stable: the earliest of equal rows comes first and is not marked
-    duplicates = np.zeros(len(order), bool)
-    duplicates[order[1:]] = np.logical_and.reduce([equals_previous(column[order]) for column in columns])
-    return duplicates
+    order = np.lexsort(columns[::-1])  # stable, so the earliest of equal rows comes first
+    repeats_earlier_row = np.zeros(len(order), bool)
+    repeats_earlier_row[order[1:]] = np.logical_and.reduce([equals_previous(column[order]) for column in columns])
+    return repeats_earlier_row
 
 
 def equals_previous(values: np.ndarray) -> np.ndarray:
@@ -32,13 +32,13 @@ def equals_previous(values: np.ndarray) -> np.ndarray:
     return values[1:] == values[:-1]
 
 
-def random_sort_keys(user: np.ndarray, movie: np.ndarray, seed: int) -> np.ndarray:
-    """Return random sort keys, (E,) uint64, that depend only on seed, user id and film id.
+def random_sort_keys(user_ids: np.ndarray, movie_ids: np.ndarray, seed: int) -> np.ndarray:
+    """Return random sort keys, (E,) uint64, that depend only on seed, user id and movie id.
 
-    SplitMix64 mixes the sum of seed and user id, and mixes again after the film id is added.
+    SplitMix64 mixes the sum of seed and user id, and mixes again after the movie id is added.
     """
-    keys = np.full(len(user), seed, np.uint64)
-    for ids in (user, movie):
+    keys = np.full(len(user_ids), seed, np.uint64)
+    for ids in (user_ids, movie_ids):
         keys = mix(keys + ids.astype(np.uint64) + GOLDEN_GAMMA)
     return keys
 
@@ -54,7 +54,7 @@ def mix(values: np.ndarray) -> np.ndarray:
 
 
 def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
-    """Put events with equal user and time in a random order.
+    """Return the data set with events of equal user and time in a random order.
 
     Raises DataError if the data set has no times, or if its ties are in random order already.
     """
@@ -68,7 +68,7 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
 
 
 def reshuffle_ties(dataset: Dataset, seed: int) -> Dataset:
-    """Put events with equal user and time in a random order, even if it is random already. The seed is below 2^64."""
+    """Return the data set as `shuffle_ties`, also if the order is random already. The seed is below 2^64."""
     events = dataset.interactions
     user_ids, movie_ids = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
     order = np.argsort(random_sort_keys(user_ids, movie_ids, seed), kind="stable")

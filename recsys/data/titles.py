@@ -3,7 +3,7 @@
 import re
 
 MAX_TITLE_LENGTH = 300  # characters; the longest title of MovieLens has fewer than 200
-_ARTICLES = (  # articles that MovieLens moves behind a comma, by language
+_ARTICLES = (  # articles that MovieLens writes after the name and a comma, by language
     *("The", "the", "A", "An"),
     *("La", "Le", "Les", "L'", "Une", "Un"),
     *("El", "Los", "Las", "Una", "Os", "As", "O"),
@@ -29,7 +29,7 @@ def title_and_year(raw: str) -> tuple[str, int | None]:
 
 
 def _prepend_article(match: re.Match[str]) -> str:
-    """Put the article of a match before its name."""
+    """Return a match of _TRAILING_ARTICLE with the article before the name."""
     name, article = match.groups()
     gap = "" if article.endswith("'") else " "
     return f"{article[0].upper()}{article[1:]}{gap}{name}"

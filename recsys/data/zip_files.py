@@ -1,4 +1,6 @@
-"""Read ZIP archives from untrusted sources. They are checked before a member is read. Nothing is unpacked to disk.
+"""Read ZIP archives from untrusted sources. An archive is checked before a member (a file in it) is read.
+
+Nothing is unpacked to disk.
 
 An archive is refused if it has too many or too large members, high compression ratios, passwords, overlapping members,
 duplicate names, or paths outside its folder. A member is read in small pieces, and never beyond its declared size.
@@ -20,10 +22,10 @@ from recsys.data.text_encoding import NoTextError, decode_text
 from recsys.errors import Message
 
 MAX_MEMBERS = 2_000
-MAX_DIRECTORY_BYTES = 1 << 20  # of the list of MAX_MEMBERS members, which zipfile reads in one call
+MAX_DIRECTORY_BYTES = 1 << 20  # of the list of members at the end of the archive, which zipfile reads in one call
 CHUNK_BYTES = 1 << 12  # read at a time; small, so that a member larger than declared is noticed early
 MAX_COMPRESSION_RATIO = 100  # ratings files have about 5
-UNCHECKED_BYTES = 1 << 16  # smaller members can have any compression ratio
+UNCHECKED_BYTES = 1 << 16  # members up to this size can have any compression ratio
 MIN_HEADER_BYTES = 30  # of the header before each member
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # methods whose decompression can be stopped at any byte
 READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)
@@ -31,7 +33,7 @@ OPEN_ERRORS = (*READ_ERRORS, NotImplementedError, RuntimeError, ValueError, Over
 
 
 class ArchiveError(DataError):
-    """A damaged or suspicious archive. The message calls the archive "it", and the caller adds its name."""
+    """A damaged or suspicious archive. The message calls the archive "it", and the caller adds the file name."""
 
 
 class Archive:
@@ -53,7 +55,7 @@ class Archive:
         return name in self._by_name
 
     def stream(self, name: str) -> IO[bytes]:
-        """Open a member. Raises DataError if there is none of this name."""
+        """Open a member as a file. Raises DataError if no member has this name."""
         if name not in self:
             raise DataError("it holds no {name}", name=name)
         with _archive_errors(OPEN_ERRORS):
@@ -73,7 +75,7 @@ class Archive:
 
 
 class _LimitedFile:
-    """A file that refuses to read more than MAX_DIRECTORY_BYTES at once, which limits the list of members."""
+    """An archive file from which at most MAX_DIRECTORY_BYTES are read at once. This limits the list of members."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -89,8 +91,8 @@ class _LimitedFile:
 
 
 @contextmanager
-def opened(
-    file: BinaryIO, max_bytes: int, is_needed: Callable[[str], bool] = lambda path: True, verified: bool = False
+def open_archive(
+    file: BinaryIO, max_bytes: int, is_needed: Callable[[str], bool] = lambda path: True, is_verified: bool = False
 ) -> Iterator[Archive]:
     """Check and open an archive. Raises ArchiveError, also if the caller reads a damaged member.
 
@@ -99,12 +101,12 @@ def opened(
         max_bytes: Maximum size of all needed members together after decompression.
         is_needed: Returns whether the member with a path will be read. Size, compression and passwords of other members
             are not checked.
-        verified: Whether the hash of the archive is known, so that all compression methods are allowed.
+        is_verified: Whether the archive has a published hash, so that all compression methods are allowed.
     """
     with _archive_errors(OPEN_ERRORS):
         zip_file = zipfile.ZipFile(_LimitedFile(file))  # type: ignore[call-overload]  # has all methods that it needs
         _check_members(zip_file.infolist(), zip_file.start_dir)
-        _check_contents([member for member in zip_file.infolist() if is_needed(_path(member))], max_bytes, verified)
+        _check_contents([member for member in zip_file.infolist() if is_needed(_path(member))], max_bytes, is_verified)
     with zip_file, _archive_errors(READ_ERRORS):  # not OPEN_ERRORS: a ValueError of the caller is a bug
         yield Archive(zip_file)
 
@@ -141,13 +143,13 @@ def _check_members(members: list[zipfile.ZipInfo], directory_start: int) -> None
         raise ArchiveError("files in it overlap")
 
 
-def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, verified: bool) -> None:
-    """Raise ArchiveError for members that are too large, encrypted or compressed with an unsupported method."""
+def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, is_verified: bool) -> None:
+    """Raise ArchiveError for members that are too large, compressed too much or by another method, or encrypted."""
     for member in members:
         if member.file_size > max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * member.compress_size):
             text = "its {path} would be too large when unpacked ({file_size:,} bytes)"
             raise ArchiveError(text, path=_path(member), file_size=member.file_size)
-        if member.compress_type not in METHODS and not verified:
+        if member.compress_type not in METHODS and not is_verified:
             raise ArchiveError("its {path} uses an unsupported compression method", path=_path(member))
         if member.flag_bits & 1:
             raise ArchiveError("its {path} has a password", path=_path(member))

@@ -78,7 +78,7 @@ class Protocol:
         has_repeats = not self.n_candidates and any((history == target).any() for history, target in pairs)
         repeats_rule = {REPEATS: REPEATS_RULE} if has_repeats else {}
         is_filtered = len(dataset.catalog.infrequent) > 0 and datasets.min_ratings(dataset.name) > 1
-        filter_rule = {"filter": OWN_FILTER_RULE} if is_filtered and dataset.name not in datasets.SETS else {}
+        filter_rule = {"filter": OWN_FILTER_RULE} if is_filtered and dataset.name not in datasets.PUBLISHED else {}
         return {"order": TIE_RULES[dataset.ties]} | self.rules | filter_rule | repeats_rule | description
 
     def shorten(self, queries: Queries) -> Queries:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from recsys import checkpoints, machine
-from recsys.data.datasets import serving_split
+from recsys.data.datasets import serving_splitting
 from recsys.errors import Message
 from recsys.models import registry
 
@@ -36,7 +36,7 @@ def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, in
 
 def previous_training(variant: str, dataset: str) -> PreviousTraining | None:
     """Return the duration of the training that made the stored checkpoint, or None if it is unknown."""
-    notes = checkpoints.notes(variant, dataset, serving_split(dataset))  # {} if there is no checkpoint
+    notes = checkpoints.notes(variant, dataset, serving_splitting(dataset))  # {} if there is no checkpoint
     try:
         return PreviousTraining(notes["seconds"], notes["epochs"], notes["device"])
     except KeyError:

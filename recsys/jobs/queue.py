@@ -155,7 +155,7 @@ def add(
     _check_not_public()
     check_changes(variant, dataset, changes or {})
     datasets.ensure(dataset)
-    job_protocol: Any = protocol or datasets.serving_split(dataset).protocol  # `Job` validates it
+    job_protocol: Any = protocol or datasets.serving_splitting(dataset).protocol  # `Job` validates it
     with _locked_queue() as all_jobs:
         created = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
         job_id, number = created, 1

@@ -137,7 +137,7 @@ class Matcher:
             if near_films:
                 is_confident = len(near_films) == 1 and not self._has_other_imdb_id(entry, near_films[0])
                 return Match(method, tuple(near_films)) if is_confident else self._unsure(near_films, is_likely=False)
-        with_year = replace(entry, title=f"{entry.title} {entry.year}", original="", year=None)
+        with_year = replace(entry, title=f"{entry.title} {entry.year}", original_title="", year=None)
         match = self._match_by_title_alone(with_year, self._films_titled(with_year))
         if match and match.is_confident:  # the year is a part of the title: "Blade Runner 2049"
             return match
@@ -164,7 +164,7 @@ class Matcher:
 
         If several films have the title, films with the same article and, if known, the same year are preferred.
         """
-        titles = [name for title in (entry.title, entry.original) if title for name in title_names(title)]
+        titles = [name for title in (entry.title, entry.original_title) if title for name in title_names(title)]
         spellings = [spelling for title in titles for spelling in (title, *romanizations(title))]
         keys = [comparable_name(spelling).replace(" ", "") for spelling in spellings]
         films = list(dict.fromkeys(film for key in keys for film in self._films_by_key.get(key, ())))
@@ -183,8 +183,9 @@ class Matcher:
         is far more popular than the others. An entry after the last rating of the data set can mean a newer film, which
         the data set lacks. Its match is not confident, and a candidate is likely only if it is well known.
         """
-        released = [film for film in films if not entry.watched or (self._films[film].year or 0) <= entry.watched.year]
-        is_within_data = not entry.watched or entry.watched <= self._last_rating
+        date = entry.watch_date
+        released = [film for film in films if not date or (self._films[film].year or 0) <= date.year]
+        is_within_data = not date or date <= self._last_rating
         if len(released) == 1 and is_within_data and not self._has_other_imdb_id(entry, released[0]):
             return Match(MatchMethod.TITLE, tuple(released))
         is_likely = self._has_dominant_film(released) if is_within_data else self._has_well_known_film(entry, released)
@@ -222,7 +223,7 @@ class Matcher:
 
     def _match_by_similarity(self, entry: Entry, title: str, similarity: np.ndarray) -> Match:
         """Match an entry by the similarity of its title to each name, (N,) in percent, 0 below MIN_SIMILARITY."""
-        if entry.perhaps_series:
+        if entry.may_be_series:
             return Match(MatchMethod.SERIES)
         rows = np.flatnonzero(similarity).tolist() if title else []
         candidates = [_Candidate(self._films_of_names[row], float(similarity[row]), is_prefix=False) for row in rows]
@@ -249,7 +250,7 @@ class Matcher:
         Only an entry without year and date is corrected, because it may have been typed. An infrequent film is never
         returned. There are many such films, so a title that the data set lacks often resembles one by chance.
         """
-        if entry.year is not None or entry.watched or len(title) < MIN_MISSPELT_CHARS:
+        if entry.year is not None or entry.watch_date or len(title) < MIN_MISSPELT_CHARS:
             return None
         similarity = name_similarities(title, self._names)
         if not similarity.any():

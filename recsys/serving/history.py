@@ -17,8 +17,8 @@ MAX_FILMS = 1000  # of a list; the newest films are kept. Models read 200 at mos
 MAX_SCORE_GAP = 15  # difference between the search score of the best suggestion and of another suggestion, in percent
 MAX_SUGGESTIONS = 3
 MAX_TITLE_CHARS = 80  # of a title in an error message
-MAX_ID_DIGITS = 15  # of a film id, as in `own_data.INTEGER_ID`, because data of users can have ISBNs as ids
-MAX_ID_CHARS = 3_500  # characters of the film ids in a link, because web servers accept at most 8 KB
+MAX_ID_DIGITS = 15  # of a movie id, as in `own_data.INTEGER_ID`, because data of users can have ISBNs as ids
+MAX_ID_CHARS = 3_500  # characters of the movie ids in a link, because web servers accept at most 8 KB
 OMITTED_PREFIX = re.compile(r"^e(\d{1,6})-")  # "e2400-": number of older films that do not fit in a link
 MAX_SAMPLE_LISTS = 5
 MIN_SAMPLE_FILMS = 4  # films of a sample list that the data set must have
@@ -123,7 +123,7 @@ def _films_named(index: TitleIndex, title: str) -> list[SearchResult]:
 def to_url_params(dataset_name: str, catalog: Catalog, films: Sequence[int]) -> dict[str, str]:
     """Return the URL parameters of a list of film numbers, {"data": "ml-100k", "s": "1-260-1196"}.
 
-    "s" has film ids of the data set, oldest first. An empty list has no "s". If a list is too long, "s" has the number
+    "s" has movie ids of the data set, oldest first. An empty list has no "s". If a list is too long, "s" has the number
     of the omitted older films, and the newest films: "e2400-1-260-…".
     """
     params, ids = {"data": dataset_name}, [str(catalog.films[film].movie_id) for film in films]

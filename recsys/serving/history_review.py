@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from recsys.data.dataset import Catalog, Dataset, Film
-from recsys.data.history_import.entries import Entry, Imported, Skipped
+from recsys.data.history_import.entries import Entry, ImportedFile, SkippedLine
 from recsys.data.history_import.read import read
 from recsys.data.history_import.rows import sort_time
 from recsys.errors import N_
@@ -42,9 +42,9 @@ class ImportedFilm:
     @cached_property
     def lookup_entry(self) -> Entry:
         """The entry that is matched. It has the original title, if any entry has one, and the earliest date."""
-        entry = next((entry for entry in self.entries if entry.original), self.entries[0])
-        dates = [entry.watched for entry in self.entries if entry.watched]
-        return replace(entry, watched=min(dates, default=None))
+        entry = next((entry for entry in self.entries if entry.original_title), self.entries[0])
+        dates = [entry.watch_date for entry in self.entries if entry.watch_date]
+        return replace(entry, watch_date=min(dates, default=None))
 
     @cached_property
     def key(self) -> str:
@@ -93,7 +93,7 @@ class Review:
 
     films: tuple[ImportedFilm, ...]
     matches: tuple[Match, ...]  # one for each film
-    skipped: tuple[Skipped, ...]  # lines of the files that were not read
+    skipped: tuple[SkippedLine, ...]  # lines of the files that were not read
 
     @property
     def uncertain_positions(self) -> list[int]:
@@ -159,7 +159,7 @@ class Review:
         return pd.DataFrame(rows, columns=["in your files", REASON_COLUMN, "file", "line"])
 
 
-def review_files(matcher: Matcher, files: Iterable[Imported]) -> Review:
+def review_files(matcher: Matcher, files: Iterable[ImportedFile]) -> Review:
     """Match all films of history files."""
     files = list(files)
     films = group_entries(sort_entries(entry for file in files for entry in file.entries))
@@ -207,7 +207,7 @@ def _shorten(names: Sequence[str]) -> str:
     return ", ".join(names[:MAX_SHORTENED_NAMES]) + (" …" if len(names) > MAX_SHORTENED_NAMES else "")
 
 
-def _origin(line: Entry | Skipped) -> tuple[str, str]:
+def _origin(line: Entry | SkippedLine) -> tuple[str, str]:
     """Return the file name and the line number, "" if there is no line number."""
     return line.file, str(line.line or "")
 
@@ -226,13 +226,13 @@ def combine_entries(films: Iterable[tuple[ImportedFilm, int]]) -> list[WatchedFi
 
 def _watched_film(number: int, entries: Sequence[Entry]) -> WatchedFilm:
     """Combine the entries of a film. The latest rating is used. Dates up to SAME_VIEWING_GAP apart are one viewing."""
-    dates = sorted(entry.watched for entry in entries if entry.watched)
+    dates = sorted(entry.watch_date for entry in entries if entry.watch_date)
     n_gaps = sum(later - earlier > SAME_VIEWING_GAP for earlier, later in pairwise(dates))
     n_dated_viewings = n_gaps + 1 if dates else 0
-    n_viewings = max(n_dated_viewings, *(entry.times for entry in entries))
-    last_date = dates[-1] if dates else min((entry.logged for entry in entries if entry.logged), default=None)
+    n_viewings = max(n_dated_viewings, *(entry.n_viewings for entry in entries))
+    last_date = dates[-1] if dates else min((entry.log_date for entry in entries if entry.log_date), default=None)
     rated = [entry for entry in entries if entry.rating is not None]
-    stars = max(rated, key=lambda entry: entry.logged or entry.watched or datetime.min).rating if rated else None
+    stars = max(rated, key=lambda entry: entry.log_date or entry.watch_date or datetime.min).rating if rated else None
     return WatchedFilm(number, last_date, bool(dates), n_viewings, stars)
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from recsys.data.dataset import Dataset
-from recsys.data.datasets import SETS
+from recsys.data.datasets import PUBLISHED
 from recsys.data.statistics import has_ratings
 from recsys.serving import filters
 from recsys.serving.filters import FilmFeatures, Filters
@@ -58,7 +58,7 @@ class Library:
     @cached_property
     def n_viewers(self) -> np.ndarray:
         """The number of users who rated each film, (F,). It is below `n_ratings` if users rated a film repeatedly."""
-        if self.dataset.name in SETS:  # published data sets have no repeated ratings
+        if self.dataset.name in PUBLISHED:  # published data sets have no repeated ratings
             return self.n_ratings
         events = self.dataset.interactions
         pairs = np.unique(events.user.astype(np.int64) * len(self) + events.item)  # distinct pairs of user and film
@@ -118,7 +118,7 @@ class Library:
 
     @cached_property
     def _movie_ids(self) -> np.ndarray:
-        """The original film ids, (F,)."""
+        """The movie ids, (F,)."""
         return np.array([film.movie_id for film in self.dataset.catalog.films], np.int64)
 
     @cached_property

@@ -9,7 +9,7 @@ import numpy as np
 from recsys import checkpoints
 from recsys.data import film_details
 from recsys.data.dataset import Dataset
-from recsys.data.datasets import serving_split
+from recsys.data.datasets import serving_splitting
 from recsys.data.split import LEAVE_ONE_OUT
 from recsys.models import registry
 from recsys.models.base import Model
@@ -80,7 +80,7 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
     if recommender.model().scores_cold_items:
         model, dataset = _fit_on_all_films(recommender, dataset, report)
     else:
-        model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_split(dataset.name))
+        model = checkpoints.load_or_fit(name, dataset, report=report, splitting=serving_splitting(dataset.name))
         if isinstance(model, VisitorPool):
             model.all_films = substitutes.AllDatasetFilms(dataset)
     if not checkpoint:  # `load_or_fit` may have written it
@@ -150,24 +150,24 @@ def _loads_soon(name: str, dataset_name: str) -> bool:
 
 def training_command(name: str, dataset_name: str) -> str:
     """Return the command that trains a recommender, or the members that it needs, so that `load` can load it."""
-    protocol = serving_split(dataset_name).protocol
+    protocol = serving_splitting(dataset_name).protocol
     names_to_train = recommenders_to_train(name, dataset_name) or [name]
     return " && ".join(checkpoints.training_command(model, dataset_name, protocol) for model in names_to_train)
 
 
 def recommenders_to_train(name: str, dataset_name: str) -> list[str]:
     """Return the recommenders that must be trained before `load` can load this one: its members, or itself."""
-    return checkpoints.recommenders_to_train(name, dataset_name, serving_split(dataset_name))
+    return checkpoints.recommenders_to_train(name, dataset_name, serving_splitting(dataset_name))
 
 
 def _checkpoint_version(name: str, dataset_name: str) -> str:
     """Return the version of the checkpoint that `load` reads, "" if there is no checkpoint."""
-    return checkpoints.checkpoint_version(name, dataset_name, serving_split(dataset_name))
+    return checkpoints.checkpoint_version(name, dataset_name, serving_splitting(dataset_name))
 
 
 def all_checkpoints_version(dataset_name: str) -> str:
     """Return a text that changes when any checkpoint of a data set is written or deleted."""
-    return checkpoints.all_checkpoints_version(dataset_name, serving_split(dataset_name))
+    return checkpoints.all_checkpoints_version(dataset_name, serving_splitting(dataset_name))
 
 
 def use_one_thread() -> None:
@@ -199,9 +199,9 @@ def all_recommenders() -> tuple[Recommender, ...]:
 
 def has_current_checkpoint(name: str, dataset_name: str) -> bool:
     """Return whether the stored checkpoint of a recommender is current, see `checkpoints.has_current_checkpoint`."""
-    return checkpoints.has_current_checkpoint(name, dataset_name, serving_split(dataset_name))
+    return checkpoints.has_current_checkpoint(name, dataset_name, serving_splitting(dataset_name))
 
 
 def is_ready(name: str, dataset_name: str) -> bool:
     """Return whether neither the recommender nor any of its members must be trained or fitted before it can answer."""
-    return checkpoints.is_ready(name, dataset_name, serving_split(dataset_name))
+    return checkpoints.is_ready(name, dataset_name, serving_splitting(dataset_name))

@@ -42,8 +42,8 @@ def read_file(name: str, content: bytes) -> list[Entry]:
     """
     if PurePath(name).suffix.lower() == ".txt":
         return parse(content.decode("utf-8-sig", "replace"))
-    # a watchlist is a list of titles here; with `watchlist=True` its films would be skipped as not yet watched
-    parts = history_files.read(name, content, Answers(watchlist=False))
+    # a watchlist is a list of titles here; with `is_watchlist=True` its films would be skipped as not yet watched
+    parts = history_files.read(name, content, Answers(is_watchlist=False))
     return [entry for part in parts for entry in part.entries][:MAX_TITLES]
 
 

@@ -132,7 +132,7 @@ def write(name: str, dataset: str, document: dict[str, Any], protocol: str = "",
 
 def default_protocol(dataset: str) -> str:
     """Return the protocol with the data split that the served recommenders of a data set are trained on."""
-    return UNTIED_FULL.name if datasets.serving_split(dataset) is UNTIED_FULL.splitting else FULL.name
+    return UNTIED_FULL.name if datasets.serving_splitting(dataset) is UNTIED_FULL.splitting else FULL.name
 
 
 def _read_outcomes(point: Point, dataset: Dataset, protocol: Protocol, seeds: Sequence[int]) -> Outcomes:

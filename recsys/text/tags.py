@@ -79,7 +79,7 @@ class TagTable:
         """Count how often each film has each tag.
 
         `normalised_tags` has the normalised form of each of `catalog.tags.texts`. Tags with equal forms become one tag,
-        and tags with the form "" are left out. `themes` has the normalised themes of films by film id.
+        and tags with the form "" are left out. `themes` has the normalised themes of films by movie id.
         """
         self.texts = sorted({*normalised_tags, *itertools.chain.from_iterable(themes.values())} - {""})
         index_of = {text: index for index, text in enumerate(self.texts)}

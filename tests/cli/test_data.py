@@ -26,7 +26,7 @@ def get(*arguments):
 def test_the_list_names_every_set_with_its_licence(capsys):
     assert main(["data", "list"]) == 0
     lines = capsys.readouterr().out.splitlines()[1:]
-    assert [line.split()[0] for line in lines] == list(datasets.SETS)
+    assert [line.split()[0] for line in lines] == list(datasets.PUBLISHED)
     assert all("research only" in line for line in lines)
     assert [line.split()[0] for line in lines if line.split()[5] == "yes"] == ["ml-latest-sample"]
 

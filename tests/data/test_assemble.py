@@ -97,7 +97,7 @@ def test_films_of_one_second_are_put_in_a_drawn_order():
 def test_nobody_of_the_set_that_comes_with_the_project_is_left_in_one_that_holds_half_of_them(tmp_path):
     """On the real data: every second person copied into another set, with all they rated; none is taken from there."""
     path = paths.ASSETS / "data" / f"{datasets.DEFAULT_DATASET}.zip"
-    with movielens_files.opened(path, "the sample", verified=True) as archive:
+    with movielens_files.open_archive(path, "the sample", is_verified=True) as archive:
         raw = movielens_files.parse_csv(archive)
     here = datasets.assemble(datasets.DEFAULT_DATASET, raw, ties="drawn")
     rows = np.flatnonzero(raw.user % 2 == 0)
@@ -120,6 +120,6 @@ def test_the_archives_worlds_share_people(tmp_path):
     for number, (files, parse) in enumerate(
         ((archives.comma(), movielens_files.parse_csv), (archives.double_colon(), movielens_files.parse_dat))
     ):
-        with movielens_files.opened(archives.write(tmp_path, files, f"{number}.zip"), "a test") as archive:
+        with movielens_files.open_archive(archives.write(tmp_path, files, f"{number}.zip"), "a test") as archive:
             sets.append(datasets.assemble("toy", parse(archive)))
     assert shared_users(*sets).tolist() == [0, 1, 2, 3, 4]

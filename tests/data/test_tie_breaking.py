@@ -57,15 +57,15 @@ def test_every_seed_trains_and_is_measured_on_a_drawing_of_its_own():
 
 def test_what_people_meet_learnt_no_order_that_the_file_leaks():
     leaking = ["ml-1m", "ml-10m", "ml-20m", "ml-25m", "ml-32m"]
-    assert [name for name in datasets.SETS if datasets.serving_split(name) is UNTIED] == leaking
-    assert datasets.serving_split("a set of one's own") is LEAVE_ONE_OUT
+    assert [name for name in datasets.PUBLISHED if datasets.serving_splitting(name) is UNTIED] == leaking
+    assert datasets.serving_splitting("a set of one's own") is LEAVE_ONE_OUT
 
 
 def test_drawings_do_not_depend_on_how_people_and_films_are_numbered():
     """Half the people, and one film fewer: the others keep their order."""
     whole = shuffle_ties(assembled(), 3)
     raw = tied()
-    few = raw.reordered(np.flatnonzero((raw.user % 2 == 0) & (raw.movie != 4)))
+    few = raw.select(np.flatnonzero((raw.user % 2 == 0) & (raw.movie != 4)))
     part = shuffle_ties(datasets.assemble("toy", few), 3)
     for history, user in zip(part.histories, part.user_ids, strict=True):
         ids = [film + 1 for film in whole.history(user - 1).tolist() if film + 1 != 4]

@@ -28,7 +28,7 @@ def pauses(monkeypatch):
 
 
 def facts(ids, report=lambda event: None):
-    return wikidata.facts(ids, report)
+    return wikidata.fetch_facts(ids, report)
 
 
 # The question
@@ -71,20 +71,20 @@ def test_what_is_known_of_films_comes_by_their_ids(service):
 
 def test_of_two_entities_with_one_id_the_fuller_one_counts_and_they_are_not_mixed():
     rows = [title(PULP, "Q999", "A stage play", "en"), thing(PULP, "Q104123", "cast", "Q1", "A"), *fake.ROWS]
-    assert wikidata.read(results(*rows), [PULP])[PULP]["entity"] == "Q104123"
+    assert wikidata.parse_answer(results(*rows), [PULP])[PULP]["entity"] == "Q104123"
     twins = [title(PULP, "Q20", "Second", "en"), title(PULP, "Q3", "First", "en")]
-    assert wikidata.read(results(*twins), [PULP])[PULP]["titles"] == ["First"]
+    assert wikidata.parse_answer(results(*twins), [PULP])[PULP]["titles"] == ["First"]
 
 
 def test_the_best_known_of_the_cast_come_first_and_only_so_many():
     rows = [thing(PULP, "Q1", "cast", f"Q{number + 2}", f"Actor {number}", number) for number in range(30)]
-    cast = wikidata.read(results(*rows), [PULP])[PULP]["cast"]
+    cast = wikidata.parse_answer(results(*rows), [PULP])[PULP]["cast"]
     assert cast == [f"Actor {number}" for number in range(29, 29 - wikidata.MAX_CAST, -1)]
 
 
 def test_without_fame_names_are_in_alphabetical_order():
     rows = [thing(PULP, "Q1", "cast", f"Q{number}", name, None) for number, name in ((2, "B"), (3, "A"))]
-    assert wikidata.read(results(*rows), [PULP])[PULP]["cast"] == ["A", "B"]
+    assert wikidata.parse_answer(results(*rows), [PULP])[PULP]["cast"] == ["A", "B"]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_without_fame_names_are_in_alphabetical_order():
 )
 def test_running_times_are_minutes_and_what_is_none_is_left_out(amounts, minutes):
     rows = [title(PULP, "Q1", "X", "en"), *(seconds(PULP, "Q1", amount) for amount in amounts)]
-    assert wikidata.read(results(*rows), [PULP])[PULP]["minutes"] == minutes
+    assert wikidata.parse_answer(results(*rows), [PULP])[PULP]["minutes"] == minutes
 
 
 def test_names_are_one_line_without_the_sign_between_names_and_without_hidden_signs():
@@ -132,19 +132,19 @@ def test_names_are_one_line_without_the_sign_between_names_and_without_hidden_si
     ],
 )
 def test_what_is_not_as_it_should_be_is_left_out_and_the_rest_stays(broken):
-    [good] = wikidata.read(results(*fake.ROWS), [PULP]).values()
-    assert wikidata.read(results(broken, *fake.ROWS), [PULP]) == {PULP: good}
+    [good] = wikidata.parse_answer(results(*fake.ROWS), [PULP]).values()
+    assert wikidata.parse_answer(results(broken, *fake.ROWS), [PULP]) == {PULP: good}
 
 
 @pytest.mark.parametrize("answer", [None, [], {}, {"results": []}, {"results": {}}, {"results": {"bindings": {}}}])
 def test_what_is_no_answer_at_all_is_an_error(answer):
     with pytest.raises(ValueError, match="no SPARQL results"):
-        wikidata.read(answer, [PULP])
+        wikidata.parse_answer(answer, [PULP])
 
 
 @given(st.permutations(fake.ROWS))
 def test_the_order_of_an_answer_does_not_matter(rows):
-    assert wikidata.read(results(*rows), [MATRIX])[MATRIX] == OF_MATRIX
+    assert wikidata.parse_answer(results(*rows), [MATRIX])[MATRIX] == OF_MATRIX
 
 
 # A service that is busy, fails or sends no sense

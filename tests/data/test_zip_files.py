@@ -24,7 +24,7 @@ def packed(*files, method=zipfile.ZIP_DEFLATED):
 
 
 def everything(data, largest=LARGEST):
-    with zip_files.opened(io.BytesIO(data), largest) as archive:
+    with zip_files.open_archive(io.BytesIO(data), largest) as archive:
         return {path: archive.read(path) for path in archive.paths}
 
 
@@ -109,13 +109,13 @@ def test_a_file_may_hold_more_than_is_unpacked_at_a_time():
 
 def test_what_is_not_wanted_is_not_judged_by_its_size():
     data = packed(("a.csv", b"1"), ("film.bin", bytes(5_000_000)))
-    with zip_files.opened(io.BytesIO(data), 1_000, lambda path: path.endswith(".csv")) as archive:
+    with zip_files.open_archive(io.BytesIO(data), 1_000, lambda path: path.endswith(".csv")) as archive:
         assert archive.read("a.csv") == b"1"
 
 
 @pytest.mark.parametrize("error", [ValueError, RuntimeError, OverflowError])
 def test_an_error_of_the_caller_is_not_reported_as_a_damaged_archive(error):
-    with pytest.raises(error, match="a bug"), zip_files.opened(io.BytesIO(PLAIN), LARGEST):
+    with pytest.raises(error, match="a bug"), zip_files.open_archive(io.BytesIO(PLAIN), LARGEST):
         raise error("a bug")
 
 
@@ -125,5 +125,5 @@ def test_an_archive_may_follow_other_bytes():
 
 def test_an_archive_whose_hash_is_known_may_be_packed_in_any_way():
     data = packed(("a.csv", b"1"), method=zipfile.ZIP_LZMA)
-    with zip_files.opened(io.BytesIO(data), LARGEST, verified=True) as archive:
+    with zip_files.open_archive(io.BytesIO(data), LARGEST, is_verified=True) as archive:
         assert archive.read("a.csv") == b"1"

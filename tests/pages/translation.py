@@ -16,7 +16,7 @@ from pages.ui import i18n
 from recsys import paths
 from recsys.data import film_tables
 from recsys.data.dataset import AGES
-from recsys.data.datasets import DEFAULT_DATASET, SETS
+from recsys.data.datasets import DEFAULT_DATASET, PUBLISHED
 from recsys.evaluation import groups, protocols
 from recsys.evaluation.studies import read
 from recsys.models import registry
@@ -268,7 +268,7 @@ def texts_in_data():
                 f"before {embedding_map.FIRST_DECADE}",
             ]
         ),
-        *strings([search.TOO_FEW_RATINGS, films.NO_ENCODER, [(row.title, row.licence) for row in SETS.values()]]),
+        *strings([search.TOO_FEW_RATINGS, films.NO_ENCODER, [(row.title, row.licence) for row in PUBLISHED.values()]]),
         *strings([(row.title, row.family) for row in recommenders]),
     }
 

@@ -66,7 +66,7 @@ def altered(data: bytes, rng: random.Random) -> bytes:
 
 
 def _archive(data: bytes) -> object:
-    with zip_files.opened(BytesIO(data), 1 << 20) as archive:
+    with zip_files.open_archive(BytesIO(data), 1 << 20) as archive:
         return [archive.read(path) for path in archive.paths]
 
 
@@ -80,7 +80,7 @@ def _movielens(parse: movielens_files.Parser, files: dict[str, bytes]) -> Reader
 
     def read(data: bytes) -> object:
         _archive_path().write_bytes(toy_archives.zipped(dict(zip(files, data.split(MEMBER_SEPARATOR), strict=False))))
-        with movielens_files.opened(_archive_path(), "a set") as archive:
+        with movielens_files.open_archive(_archive_path(), "a set") as archive:
             return assemble("set", parse(archive))
 
     return Reader(read, [MEMBER_SEPARATOR.join(files.values())])
@@ -146,7 +146,7 @@ def _typed(data: bytes) -> object:
 
 def _wikidata(data: bytes) -> object:
     with suppress(ValueError, RecursionError):  # the caller catches these
-        return wikidata.read(json.loads(data), ["tt0000001"])
+        return wikidata.parse_answer(json.loads(data), ["tt0000001"])
     return None
 
 

@@ -42,7 +42,7 @@ def _run(home, arguments, kill_before, n_changes):
     os.environ["RECSYS_HOME"] = home
     # no network
     encoder.encode, themes.fetch_encoder = words_as_vectors, lambda report: None
-    wikidata.facts = lambda ids, report: {imdb: {"minutes": 90, "directors": [imdb]} for imdb in ids}
+    wikidata.fetch_facts = lambda ids, report: {imdb: {"minutes": 90, "directors": [imdb]} for imdb in ids}
     enrich.BATCH_SIZE, enrich.PAUSE_SECONDS = 10, 0
 
     def counted(function):

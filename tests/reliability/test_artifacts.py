@@ -89,7 +89,7 @@ def read_set_archive(folder, data):
     path = folder / "archive.zip"
     path.write_bytes(data)
     try:
-        with movielens_files.opened(path, "ml-latest") as archive:
+        with movielens_files.open_archive(path, "ml-latest") as archive:
             return movielens_files.parse_csv(archive)
     finally:
         path.unlink()

@@ -94,8 +94,8 @@ def write_encoder(folder, monkeypatch):
 
 def write_bundled_archive(home, monkeypatch):
     path = home / f"{datasets.DEFAULT_DATASET}.zip"
-    path.write_bytes((published.BUNDLED / path.name).read_bytes())
-    monkeypatch.setattr(published, "BUNDLED", home)
+    path.write_bytes((published.SHIPPED_ARCHIVES / path.name).read_bytes())
+    monkeypatch.setattr(published, "SHIPPED_ARCHIVES", home)
 
 
 def kinds(home, monkeypatch):

@@ -9,9 +9,9 @@ from tests import toys
 @pytest.fixture(scope="session")
 def sample() -> Dataset:
     """The first set, straight from the archive that comes with the project."""
-    entry = datasets.SETS[datasets.DEFAULT_DATASET]
-    with movielens_files.opened(
-        published.BUNDLED / f"{datasets.DEFAULT_DATASET}.zip", entry.title, verified=True
+    entry = datasets.PUBLISHED[datasets.DEFAULT_DATASET]
+    with movielens_files.open_archive(
+        published.SHIPPED_ARCHIVES / f"{datasets.DEFAULT_DATASET}.zip", entry.title, is_verified=True
     ) as archive:
         return assemble(datasets.DEFAULT_DATASET, entry.parse(archive), ties=entry.ties)
 

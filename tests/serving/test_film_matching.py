@@ -98,7 +98,7 @@ def test_title_and_year_in_every_form_of_the_title(data, match, title, year, lab
 
 
 def test_the_original_title_matches(data, match):
-    result = match("Spirited Away", 2001, original="千と千尋の神隠し")
+    result = match("Spirited Away", 2001, original_title="千と千尋の神隠し")
     assert (result.method, labels(data, result)) == (MatchMethod.TITLE_YEAR, ["千と千尋の神隠し (2001)"])
 
 
@@ -133,7 +133,7 @@ def test_a_title_without_a_year_matches_only_if_it_is_unique(data, match):
     assert match("Toy Story").method is MatchMethod.TITLE
     assert match("Heat").method is MatchMethod.UNSURE
     assert match("The Hours").method is MatchMethod.TITLE  # with the very article
-    assert labels(data, match("Solaris", watched=datetime(1999, 1, 1))) == ["Solaris (1972)"]  # not made in 2002 yet
+    assert labels(data, match("Solaris", watch_date=datetime(1999, 1, 1))) == ["Solaris (1972)"]  # not made in 2002 yet
 
 
 def test_similar_titles_are_offered_but_not_accepted(data, match):
@@ -163,7 +163,7 @@ def test_a_film_without_a_year_watched_after_the_end_of_the_data_is_uncertain(da
     matcher = Matcher(replace(data, interactions=events))
 
     def match(title, year, date):
-        return matcher.match([Entry("f", 1, title, year=year, watched=date)])[0]
+        return matcher.match([Entry("f", 1, title, year=year, watch_date=date)])[0]
 
     result = match("Solari s", None, datetime(2024, 1, 1))
     assert (result.method, result.is_likely) == (MatchMethod.UNSURE, False)  # perhaps another film
@@ -215,8 +215,8 @@ def test_the_number_of_offered_films_is_limited(match):
 
 
 def test_episodes_are_series_unless_a_film_is_called_so(data, match):
-    assert match("Dark: Alpha: Omega", perhaps_series=True).method is MatchMethod.SERIES
-    assert match("Star Wars: Episode IV: A New Hope", perhaps_series=True).method is MatchMethod.TITLE
+    assert match("Dark: Alpha: Omega", may_be_series=True).method is MatchMethod.SERIES
+    assert match("Star Wars: Episode IV: A New Hope", may_be_series=True).method is MatchMethod.TITLE
 
 
 def test_an_empty_title_matches_nothing(match):

@@ -11,7 +11,7 @@ from tests.data.history_import import files
 
 def line(title="Heat", day=None, **more):
     date = datetime(2024, 1, day) if day else None
-    return Entry("f", 1, title, year=1995, watched=date, **more)
+    return Entry("f", 1, title, year=1995, watch_date=date, **more)
 
 
 def test_lines_of_one_film_are_one_film():
@@ -41,7 +41,7 @@ def test_a_choice_that_is_not_offered_any_more_is_ignored():
 
 def test_films_come_in_the_order_of_watching_and_those_without_a_date_first():
     heat, alien, old, logged = (history_review.ImportedFilm((one,)) for one in (
-        line(day=5), line("Alien", day=3), line("Old"), line("Logged", logged=datetime(2024, 1, 4)),
+        line(day=5), line("Alien", day=3), line("Old"), line("Logged", log_date=datetime(2024, 1, 4)),
     ))  # fmt: skip
     films = combine_entries([(heat, 1), (alien, 2), (old, 3), (logged, 4)])
     assert [one.number for one in films] == [3, 2, 4, 1]
@@ -49,7 +49,7 @@ def test_films_come_in_the_order_of_watching_and_those_without_a_date_first():
 
 
 def test_a_film_watched_again_stands_where_it_was_watched_last_and_is_counted():
-    lines = (line(day=2), line(day=20), line(day=10, times=2), line(logged=datetime(2020, 1, 1)))
+    lines = (line(day=2), line(day=20), line(day=10, n_viewings=2), line(log_date=datetime(2020, 1, 1)))
     (film,) = combine_entries([(history_review.ImportedFilm(lines), 7)])
     assert (film.last_date, film.n_viewings) == (datetime(2024, 1, 20), 3)
 
@@ -60,13 +60,13 @@ def test_one_evening_dated_by_two_services_counts_once():
     (film,) = combine_entries([(history_review.ImportedFilm((line(day=2), line(day=4))), 7)])
     assert film.n_viewings == 2
     (film,) = combine_entries(
-        [(history_review.ImportedFilm((line(times=2, day=2),)), 7)]
+        [(history_review.ImportedFilm((line(n_viewings=2, day=2),)), 7)]
     )  # a rewatch, the first time is not in the file
     assert film.n_viewings == 2
 
 
 def test_the_newest_rating_counts():
-    lines = (line(rating=2.0, logged=datetime(2024, 3, 1)), line(rating=4.5, logged=datetime(2024, 2, 1)), line())
+    lines = (line(rating=2.0, log_date=datetime(2024, 3, 1)), line(rating=4.5, log_date=datetime(2024, 2, 1)), line())
     assert combine_entries([(history_review.ImportedFilm(lines), 7)])[0].stars == 2.0
     assert combine_entries([(history_review.ImportedFilm((line(),)), 7)])[0].stars is None
 
@@ -104,7 +104,7 @@ def test_a_history_that_was_kept_is_read_again_as_it_was():
     chosen = {position: match.films[0] for position, match in enumerate(found) if match.is_confident}
     text = history_review.as_json(data.name, data.catalog, seen, chosen)
     (again,) = read("kept", text.encode())
-    told = [(one.name, one.movie_id, one.watched and one.watched.day, one.rating) for one in again.entries]
+    told = [(one.name, one.movie_id, one.watch_date and one.watch_date.day, one.rating) for one in again.entries]
     assert told == [
         ("Film 0 (1990)", 100, None, None), ("Film 9 (2011)", None, 4, 5.0), ("Film 1 (1991)", 101, 5, 3.5),
     ]  # fmt: skip

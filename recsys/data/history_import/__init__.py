@@ -1,1 +1,1 @@
-"""Viewing histories that users bring: files of other services, exports of NextReel, any CSV. They are not stored."""
+"""Read files with the watched films of a visitor: exports of other services and of NextReel, and other CSV files."""

@@ -11,17 +11,18 @@ from recsys.errors import N_, Message
 MAX_COLUMNS = 200
 SEPARATORS = (",", ";", "\t", "|")
 _PICTURE = N_("a picture")
+# first bytes of files that are often chosen by mistake
 _KIND_BY_SIGNATURE = {b"%PDF": N_("a PDF"), b"\x89PNG": _PICTURE, b"\xff\xd8\xff": _PICTURE, b"GIF8": _PICTURE}
 
-Lines = list[tuple[int, tuple[str, ...]]]  # (line number in the file, cells)
+Lines = list[tuple[int, tuple[str, ...]]]  # (line number in the file, cells), without blank lines
 
 
 @dataclass(frozen=True)
-class Table:
+class CsvTable:
     """A CSV file."""
 
-    header: tuple[str, ...]  # as written
-    rows: Lines  # malformed rows may have more cells than the header
+    header: tuple[str, ...]  # as written in the file
+    rows: Lines  # a row can have more or fewer cells than the header
     header_line: int  # line number of the header in the file
 
     @property
@@ -32,7 +33,7 @@ class Table:
 
 
 def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
-    """Return the text of a file, and notes for the user. Raises HistoryError if it is not a text file."""
+    """Return the text of a file, and notes for the visitor. Raises HistoryError for a large, empty or binary file."""
     if len(data) > MAX_FILE_BYTES:
         raise HistoryError(
             "“{name}” is larger than {megabytes} MB, too much for a watch history; choose a smaller export",
@@ -54,8 +55,8 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
     return text, (Message(GUESSED_WARNING),) if was_guessed else ()
 
 
-def table(name: str, text: str) -> Table:
-    """Parse a CSV file. Raises HistoryError if that is impossible."""
+def parse_table(name: str, text: str) -> CsvTable:
+    """Parse a CSV file. Raises HistoryError if it cannot be parsed or is too large."""
     line, _, rest = text.partition("\n")
     n_skipped = 1 if line.strip().lower().startswith("sep=") else 0  # Excel writes the separator in the first line
     lines = _lines(name, rest if n_skipped else text)
@@ -69,11 +70,11 @@ def table(name: str, text: str) -> Table:
             n_columns=len(header),
         )
     numbered_rows = [(n_skipped + number, cells) for number, cells in rows]
-    return Table(tuple(header), numbered_rows, n_skipped + header_line)
+    return CsvTable(tuple(header), numbered_rows, n_skipped + header_line)
 
 
 def _separator(text: str) -> str:
-    """Return the separator that splits the first non-blank line into most cells."""
+    """Return the separator that splits the first non-blank line into the most cells."""
     lines = io.StringIO(text, newline="")  # accepts a carriage return as line break (old Macs)
     line = next((line for line in lines if line.strip()), "").strip("\r\n")
     line = line[: csv.field_size_limit()]  # for a longer cell, `csv` would raise an exception
@@ -81,7 +82,7 @@ def _separator(text: str) -> str:
 
 
 def _lines(name: str, text: str) -> Lines:
-    """Return the lines that are not blank. They are parsed strictly or, if that fails, leniently."""
+    """Parse the lines of a CSV file strictly or, if this fails, leniently. Raises HistoryError if both fail."""
     separator = _separator(text)
     try:
         return _parse(name, text, separator, strict=True)

@@ -4,17 +4,19 @@ import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Literal
 
 from recsys.data.history_import.entries import Answers, DateQuestion
 
-Order = str  # "ymd", "dmy" or "mdy"
+Order = Literal["ymd", "dmy", "mdy"]  # of year, month and day
 Reader = Callable[[str], datetime | None]  # cell → date; None: no valid date
 MAX_DATE_LENGTH = 60  # characters of a cell that are read
+MIN_YEAR = 1890  # of the first films
 # three numbers, perhaps after a few other characters: "'2024-01-31"
 _NUMERIC_DATE = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
 _TIME = re.compile(r"(?<=[T ,])(\d{1,2}):(\d{2})(?::(\d{2}))?")
 _SECONDS = re.compile(r"^(\d{9,10})(\d{3})?$")  # since 1970, with or without milliseconds
-_COMPACT = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")  # 20240131
+_COMPACT_DATE = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")  # 20240131
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH_NAME = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
 _DOTTED = re.compile(r"^\s*\d{1,2}\.\s*\d{1,2}\.\s*\d{2,4}\b")  # with dots, the month is never the first number
@@ -22,8 +24,11 @@ _KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 
 
 
 def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQuestion | None]:
-    """Return a function that reads the dates of a column, and a question to the user if two orders fit equally."""
-    latest = now() + timedelta(days=2)  # a later date is invalid
+    """Return a function that reads these cells, and a question to the visitor if two orders fit equally well.
+
+    The function returns None for a cell without a valid date. The question is None if the order is certain.
+    """
+    latest = now() + timedelta(days=2)  # a later date is invalid; two days allow for all time zones
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated
     dates: dict[Order, dict[str, datetime]] = {}
     for order in _orders(list(counts)):
@@ -34,14 +39,14 @@ def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQue
     order, question = best_orders[0], None
     if best_orders == ["dmy", "mdy"]:
         question = _question(dates["dmy"], dates["mdy"], answers.prefers_month_first)
-    if question:  # until the user answers it, the more likely order is used
-        is_day_first = question.is_day_first_likely if answers.day_first is None else answers.day_first
+    if question:  # until the visitor answers it, the more likely order is used
+        is_day_first = question.is_day_first_likely if answers.is_day_first is None else answers.is_day_first
         order = "dmy" if is_day_first else "mdy"
     return dates[order].get, question
 
 
 def _orders(cells: list[str]) -> list[Order]:
-    """Return the possible orders of a column."""
+    """Return the possible orders of the dates in these cells, the preferred order first."""
     if any(_KOREAN.match(cell) for cell in cells):
         return ["ymd"]
     return ["ymd", "dmy"] if any(_DOTTED.match(cell) for cell in cells) else ["ymd", "dmy", "mdy"]
@@ -65,7 +70,7 @@ def _question(
 
 
 def _is_sorted(dates: list[datetime]) -> bool:
-    """Return whether dates ascend or descend, as they do in the files of all services."""
+    """Return whether dates ascend or descend, as in the files of all services."""
     return dates in (sorted(dates), sorted(dates, reverse=True))
 
 
@@ -79,7 +84,7 @@ def read(cell: str, order: Order) -> datetime | None:
     text = cell.strip()[:MAX_DATE_LENGTH]
     if match := _SECONDS.match(text):
         return datetime.fromtimestamp(int(match[1]), UTC).replace(tzinfo=None)
-    if match := _COMPACT.match(text):
+    if match := _COMPACT_DATE.match(text):
         return _date(*map(int, match.groups()))
     if _MONTH_NAME.search(text):
         return _parse_with_month_name(text)
@@ -95,12 +100,12 @@ def read(cell: str, order: Order) -> datetime | None:
 
 
 def _parse_with_month_name(text: str) -> datetime | None:
-    """Read "19 Jun 2025", "June 19, 2025" or "Fri Jun 19 10:00:00 2025"."""
+    """Read "19 Jun 2025", "June 19, 2025" or "Fri Jun 19 10:00:00 2025". Return None for another text."""
     rest = _TIME.sub(" ", text)
     month, numbers = _MONTH_NAME.search(rest), re.findall(r"\d+", rest)
     if not month or len(numbers) != 2:
         return None
-    day, year = sorted(numbers, key=len)  # if both have two digits, the day is first
+    day, year = sorted(numbers, key=len)  # stable: if both have two digits, the first number is the day
     return _add_time(_date(_year(year), _MONTHS.index(month[1].lower()) + 1, int(day)), text)
 
 
@@ -119,8 +124,8 @@ def _add_time(date: datetime | None, text: str) -> datetime | None:
 
 
 def _date(year: int, month: int, day: int) -> datetime | None:
-    """Return a date, or None if it does not exist or is before the first films."""
+    """Return a date, or None if it does not exist or is before MIN_YEAR."""
     try:
-        return datetime(year, month, day) if year >= 1890 else None
+        return datetime(year, month, day) if year >= MIN_YEAR else None
     except ValueError:
         return None

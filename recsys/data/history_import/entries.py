@@ -1,4 +1,4 @@
-"""The content of a history file, before its films are matched with a data set."""
+"""The content of a history file, before its films are matched with the films of a data set."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,11 +12,11 @@ MAX_LINES = 100_000  # of one file
 
 
 class HistoryError(DataError):
-    """A file that cannot be read as a history."""
+    """A history file that cannot be read."""
 
 
 class Reason(Enum):
-    """Why a line was skipped."""
+    """The reason why a line was skipped."""
 
     SERIES = N_("a series, not a film")
     OTHER_MEDIA = N_("a game, a book, a podcast or music, not a film")
@@ -28,22 +28,22 @@ class Reason(Enum):
 
 @dataclass(frozen=True)
 class Entry:
-    """One watched film. Missing values are None, or "" for text."""
+    """A watched film in a line of a history file. Missing values are None, or "" for text."""
 
     file: str
-    line: int  # line number from 1; in a JSON file, number of the entry
+    line: int  # line number from 1; in a JSON file, number of the object from 1
     title: str = ""
-    original: str = ""  # title in the original language
+    original_title: str = ""  # title in the original language
     year: int | None = None
     imdb_id: str = ""  # "tt0114709"
     tmdb_id: int | None = None
     movie_id: int | None = None  # of MovieLens
-    watched: datetime | None = None  # midnight if the file has no time
-    logged: datetime | None = None  # when it was rated or added, possibly long after it was watched
+    watch_date: datetime | None = None  # midnight if the file has no time
+    log_date: datetime | None = None  # when it was rated or added to the service, possibly long after it was watched
     rating: float | None = None  # stars, 0.5…5
-    times: int = 1  # number of times it was watched
-    page: str = ""  # address on the site; distinguishes films of equal title and year
-    perhaps_series: bool = False  # whether the title can be the title of an episode
+    n_viewings: int = 1  # number of times it was watched
+    page: str = ""  # URL on the site of the service; distinguishes films with equal title and year
+    may_be_series: bool = False  # whether the title can be the title of an episode
 
     @property
     def name(self) -> str:
@@ -54,8 +54,8 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Skipped:
-    """A skipped line, or a skipped file of an archive."""
+class SkippedLine:
+    """A skipped line, or a skipped file of an archive, with the reason."""
 
     file: str
     line: int  # 0: the whole file
@@ -65,21 +65,25 @@ class Skipped:
 
 @dataclass(frozen=True)
 class Columns:
-    """The column of each kind of content: its name in lower case, "" if there is none."""
+    """The names of the columns of a history file, and how to read them.
+
+    A field of type str is the name of the column with the values of the `Entry` field of this name. Names are in lower
+    case, "" if the file has no such column.
+    """
 
     title: str = ""
-    original: str = ""
+    original_title: str = ""
     year: str = ""
-    watched: str = ""
-    logged: str = ""
+    watch_date: str = ""
+    log_date: str = ""
     rating: str = ""
-    scale: int = 5  # maximum rating: 5, 10 or 100
+    scale: int = 5  # best possible rating: 5, 10 or 100
     imdb_id: str = ""
     tmdb_id: str = ""
     movie_id: str = ""
-    rewatch: str = ""
-    times: str = ""
-    kind: str = ""  # column of "film", "series" …
+    rewatch: str = ""  # name of the column that has "yes" for a film that was watched before
+    n_viewings: str = ""
+    kind: str = ""  # name of the column that has "film", "series" and so on
     page: str = ""
     newest_first: bool = False  # whether a file without dates begins with the newest film
 
@@ -91,47 +95,48 @@ class Columns:
 
 @dataclass(frozen=True)
 class DateQuestion:
-    """A question about dates that can be read in two ways."""
+    """A question to the visitor about the dates of a file, if the day can be before or after the month."""
 
-    cell: str  # an example, as written
+    cell: str  # an example, as written in the file
     day_first_date: datetime  # the example, if its day is before its month
-    month_first_date: datetime
-    is_day_first_likely: bool  # by the order of the lines, else by the language of the user
+    month_first_date: datetime  # the example, if its month is before its day
+    is_day_first_likely: bool  # by the order of the lines, else by the language of the visitor
 
 
 @dataclass(frozen=True)
 class ColumnQuestion:
-    """A question about the columns of a CSV file of unknown origin."""
+    """A question to the visitor about the columns of a CSV file in an unknown format."""
 
-    header: tuple[str, ...]  # as written
-    names: tuple[str, ...]  # in lower case, as in `Columns`
-    sample: tuple[tuple[str, ...], ...]  # first rows
-    guess: Columns
+    header: tuple[str, ...]  # as written in the file
+    names: tuple[str, ...]  # header in lower case, as in `Columns`
+    sample: tuple[tuple[str, ...], ...]  # cells of the first rows
+    guess: Columns  # used until the visitor answers
 
 
 @dataclass(frozen=True)
 class Answers:
-    """Answers of the user to the questions about a file. None means not answered."""
+    """Answers of the visitor to the questions about a file. None: not answered."""
 
-    day_first: bool | None = None
-    watchlist: bool | None = None  # whether the films were not watched yet
+    is_day_first: bool | None = None  # whether the day is before the month in dates
+    is_watchlist: bool | None = None  # whether the films were not watched yet
     columns: Columns | None = None
-    prefers_month_first: bool = False  # not an answer: whether the user's language writes the month before the day
+    # not an answer, but a preference from the visitor's language: whether it writes the month before the day
+    prefers_month_first: bool = False
 
 
 NO_ANSWERS = Answers()
 
 
 @dataclass(frozen=True)
-class Imported:
-    """The content of one file."""
+class ImportedFile:
+    """The content of a history file."""
 
     file: str
-    format_title: str  # "Letterboxd diary"; "" if the format is unknown
-    entries: tuple[Entry, ...] = ()  # oldest first, by dates or else by the order of the lines
-    skipped: tuple[Skipped, ...] = ()
-    notes: tuple[Message, ...] = ()  # sentences for the user
+    format_title: str  # such as "Letterboxd diary"; "" if the format is unknown
+    entries: tuple[Entry, ...] = ()  # oldest first, by dates or, without dates, by the order of the lines
+    skipped: tuple[SkippedLine, ...] = ()
+    notes: tuple[Message, ...] = ()  # sentences for the visitor
     date_question: DateQuestion | None = None
-    may_be_watchlist: bool = False  # whether watchlists have the same format
+    may_be_watchlist: bool = False  # whether watchlists have the same format, so that the visitor is asked
     looks_like_watchlist: bool = False  # whether the file name contains "watchlist"
     column_question: ColumnQuestion | None = None  # only for an unknown format

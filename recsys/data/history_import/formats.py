@@ -1,4 +1,4 @@
-"""The formats of known services. A CSV file is recognised by its header, not by its name.
+"""The export formats of other services and of NextReel. A CSV file is recognised by its header, not by its name.
 
 The headers are from test files of other importers (Yamtrack, flickpick) and from the sites of the services.
 """
@@ -16,13 +16,13 @@ from recsys.errors import N_
 class FileFormat:
     """The format of a service for one kind of file."""
 
-    title: str
+    title: str  # shown to the visitor
     header: str  # column names in lower case that a CSV file must have, separated by commas; "" for JSON
     columns: Columns
-    may_be_watchlist: bool = False
+    may_be_watchlist: bool = False  # whether watchlists have the same format
     is_exact: bool = False  # whether the header may have no other columns
-    advice: str = ""  # why the format is not a watch history, and what the user can do; "" for a watch history
-    has_episodes: bool = False  # whether there can be episodes, with titles such as "Show: Season 1: Episode"
+    advice: str = ""  # why the format is not a watch history, and what the visitor can do; "" for a watch history
+    has_episodes: bool = False  # whether a title can be an episode: "Show: Season 1: Episode"
 
     def matches(self, names: set[str]) -> bool:
         """Return whether a CSV file with these column names has this format."""
@@ -31,21 +31,21 @@ class FileFormat:
 
 
 _LETTERBOXD_HEADER = "date,name,year,letterboxd uri"
-_LETTERBOXD_COLUMNS = Columns(title="name", year="year", logged="date", page="letterboxd uri")
+_LETTERBOXD_COLUMNS = Columns(title="name", year="year", log_date="date", page="letterboxd uri")
 _LETTERBOXD_IMPORT_COLUMNS = Columns(
-    title="title", year="year", imdb_id="imdbid", tmdb_id="tmdbid", watched="watcheddate", rewatch="rewatch"
+    title="title", year="year", imdb_id="imdbid", tmdb_id="tmdbid", watch_date="watcheddate", rewatch="rewatch"
 )
 _IMDB_COLUMNS = Columns(
     title="title",
-    original="original title",
+    original_title="original title",
     year="year",
-    logged="date rated",
+    log_date="date rated",
     rating="your rating",
     scale=10,
     imdb_id="const",
     kind="title type",
 )
-_NETFLIX_COLUMNS = Columns(title="title", watched="date")
+_NETFLIX_COLUMNS = Columns(title="title", watch_date="date")
 _NEXTREEL_HEADER = "title,year,genres,movie_id,imdb_id,tmdb_id"
 _NEXTREEL_COLUMNS = Columns(title="title", year="year", imdb_id="imdb_id", tmdb_id="tmdb_id", movie_id="movie_id")
 
@@ -53,7 +53,8 @@ CSV_FORMATS = (  # the first format with a matching header is used
     FileFormat(
         N_("Letterboxd diary"),
         f"{_LETTERBOXD_HEADER},rewatch,watched date",
-        Columns(title="name", year="year", watched="watched date", logged="date", rating="rating", rewatch="rewatch"),
+        # `page` is "", because the web page of a diary entry is not the page of the film
+        replace(_LETTERBOXD_COLUMNS, watch_date="watched date", rating="rating", rewatch="rewatch", page=""),
     ),
     FileFormat(N_("Letterboxd ratings"), f"{_LETTERBOXD_HEADER},rating", replace(_LETTERBOXD_COLUMNS, rating="rating")),
     FileFormat(N_("Letterboxd films"), _LETTERBOXD_HEADER, _LETTERBOXD_COLUMNS, may_be_watchlist=True),
@@ -68,7 +69,7 @@ CSV_FORMATS = (  # the first format with a matching header is used
     FileFormat(
         N_("MovieLens ratings"),
         "userid,movieid,rating,timestamp",
-        Columns(movie_id="movieid", rating="rating", watched="timestamp"),
+        Columns(movie_id="movieid", rating="rating", watch_date="timestamp"),
     ),
     FileFormat(
         "predictions of NextReel",
@@ -77,6 +78,7 @@ CSV_FORMATS = (  # the first format with a matching header is used
         advice=N_("contains recommended films, not watched films; choose the file with your films, CSV or JSON"),
     ),
     FileFormat(N_("NextReel films"), f"position,{_NEXTREEL_HEADER}", _NEXTREEL_COLUMNS),
+    # files that other programs write so that Letterboxd can import them
     FileFormat(
         N_("Letterboxd import"), "title,rating10", replace(_LETTERBOXD_IMPORT_COLUMNS, rating="rating10", scale=10)
     ),
@@ -88,7 +90,7 @@ CSV_FORMATS = (  # the first format with a matching header is used
 NEXTREEL_JSON = FileFormat(
     "NextReel films",
     "",
-    replace(_NEXTREEL_COLUMNS, watched="watched", logged="logged", rating="rating", times="times"),
+    replace(_NEXTREEL_COLUMNS, watch_date="watched", log_date="logged", rating="rating", n_viewings="times"),
 )
 TRAKT_JSON = FileFormat(
     "Trakt",
@@ -96,19 +98,19 @@ TRAKT_JSON = FileFormat(
     Columns(
         title="title",
         year="year",
-        watched="watched_at",
-        logged="rated_at",
+        watch_date="watched_at",
+        log_date="rated_at",
         rating="rating",
         scale=10,
         imdb_id="imdb",
         tmdb_id="tmdb",
-        times="plays",
+        n_viewings="plays",
     ),
 )
 USUAL_NAMES = {  # field of `Columns` → usual column names, separated by commas, for files in unknown formats
     "title": "title,name,film,movie,titel,titre,título,titulo,titolo,film title,titles,films,movies,назва,фільм,фільми",
     "year": "year,release year,jahr,année,annee,año,anno,ano,released",
-    "watched": "watched date,date watched,watched,watched at,watched_at,date,datum,fecha,data",
+    "watch_date": "watched date,date watched,watched,watched at,watched_at,date,datum,fecha,data",
     "rating": "rating,my rating,your rating,score,stars,bewertung,note,nota,rating10",
     "imdb_id": "imdb,imdb id,imdb_id,imdbid,const,tconst",
     "tmdb_id": "tmdb,tmdb id,tmdb_id,tmdbid",
@@ -116,7 +118,7 @@ USUAL_NAMES = {  # field of `Columns` → usual column names, separated by comma
     "kind": "title type,media type,media_type,mediatype,type,kind",
 }
 _NUMBER = re.compile(r"^\d+(?:[.,]\d+)?$")
-# a number, a date, an ID of IMDb, stars, or a title with a year: cells that no column name looks like
+# cells that are not column names: a number, a date, an ID of IMDb, stars, or a title with a year
 _DATA_CELL = re.compile(r"\d+(?:[.,]\d+)?|\d+[-./]\d+[-./]\d+.*|tt\d+|★+½?|½|.*\(\d{4}\)")
 
 
@@ -129,8 +131,8 @@ def detect_format(names: Sequence[str]) -> FileFormat | None:
 def is_header(names: Sequence[str]) -> bool:
     """Return whether the first line of a file of unknown format has column names, and not the first film.
 
-    A single column without a usual name is taken for titles: a title that is not found is shown to the user, but a film
-    that is read as a column name would be lost.
+    A single cell that is not a usual name counts as a title. The user sees a title that is not found in the data set,
+    but would not notice a film that was read as a column name.
     """
     usual_names = {name for usual in USUAL_NAMES.values() for name in usual.split(",")}
     if usual_names.intersection(names):

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from recsys.data.history_import import rows
-from recsys.data.history_import.entries import MAX_LINES, HistoryError, Imported, Reason, Skipped
+from recsys.data.history_import.entries import MAX_LINES, HistoryError, ImportedFile, Reason, SkippedLine
 from recsys.data.history_import.formats import NEXTREEL_JSON, TRAKT_JSON
 from recsys.data.titles import MAX_TITLE_LENGTH
 from recsys.errors import N_, Message
@@ -16,8 +16,8 @@ _UNWATCHED_DATES = ("listed_at", "collected_at")  # of films in lists and collec
 _ADVICE = N_("choose the ZIP or JSON file that Trakt or NextReel exports")
 
 
-def read(name: str, text: str) -> Imported:
-    """Read a JSON file. Raises HistoryError if it is of no known format."""
+def read(name: str, text: str) -> ImportedFile:
+    """Read a JSON file. Raises HistoryError if it has neither the format of Trakt nor of NextReel."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -47,8 +47,8 @@ def _objects(values: list[Any]) -> list[dict[str, Any]]:
     return [value for value in values if isinstance(value, dict)]
 
 
-def _nextreel(name: str, document: dict[str, Any]) -> Imported:
-    """Read an export of NextReel. The film ids of ML-100K are ignored, because other data sets use other ids."""
+def _nextreel(name: str, document: dict[str, Any]) -> ImportedFile:
+    """Read an export of NextReel. The movie ids of ML-100K are ignored, because other data sets have other ids."""
     file_format = NEXTREEL_JSON
     if document.get("dataset") == "ml-100k":
         file_format = replace(file_format, columns=replace(file_format.columns, movie_id=""))
@@ -56,7 +56,7 @@ def _nextreel(name: str, document: dict[str, Any]) -> Imported:
     return rows.convert_rows(name, lines, file_format)
 
 
-def _trakt(name: str, records: list[dict[str, Any]]) -> Imported:
+def _trakt(name: str, records: list[dict[str, Any]]) -> ImportedFile:
     """Read an export of Trakt: history, ratings or watched films. Entries of lists and collections are skipped."""
     lines, skipped = [], []
     for number, record in enumerate(records, 1):
@@ -64,7 +64,7 @@ def _trakt(name: str, records: list[dict[str, Any]]) -> Imported:
         if isinstance(movie, dict) and not any(date in record for date in _UNWATCHED_DATES):
             ids = movie["ids"] if isinstance(movie.get("ids"), dict) else {}
             watched = {"watched_at": record.get("watched_at") or record.get("last_watched_at")}
-            # not all of `movie`: an export with all facts has the mean rating of all users there
+            # not all keys of `movie`, because `rating` can be the mean rating of all Trakt users in it
             name_and_year = {key: movie.get(key) for key in ("title", "year")}
             lines.append((number, _cells(record | name_and_year | ids | watched)))
         else:
@@ -76,18 +76,18 @@ def _trakt(name: str, records: list[dict[str, Any]]) -> Imported:
                 reason = Reason.SERIES
             else:
                 reason = Reason.NAMELESS
-            skipped.append(Skipped(name, number, title, reason))
+            skipped.append(SkippedLine(name, number, title, reason))
     imported = rows.convert_rows(name, lines, TRAKT_JSON)
     return replace(imported, skipped=(*skipped, *imported.skipped))
 
 
 def _cells(record: dict[str, Any]) -> rows.Row:
-    """Convert the values of an entry to text."""
+    """Return a row with the values of a JSON object as text."""
     return {name: _text(value) for name, value in record.items() if name}
 
 
 def _text(value: Any) -> str:
-    """Return text and numbers as text, and "" for other values. Lone surrogates become "?"."""
+    """Return strings and numbers as text, and "" for other values. Lone surrogates become "?"."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         return ""
     return str(value).encode("utf-8", "replace").decode().strip()

@@ -1,4 +1,4 @@
-"""Entry point of the history import: read the entries of a file of any service."""
+"""Entry point of the history import: read a history file of any format."""
 
 import io
 import re
@@ -9,16 +9,16 @@ from pathlib import PurePosixPath
 
 from recsys.data import zip_files
 from recsys.data.history_import import csv_text, formats, json_files, rows
-from recsys.data.history_import.csv_text import Table
+from recsys.data.history_import.csv_text import CsvTable
 from recsys.data.history_import.entries import (
     MAX_FILE_BYTES,
     NO_ANSWERS,
     Answers,
     ColumnQuestion,
     HistoryError,
-    Imported,
+    ImportedFile,
     Reason,
-    Skipped,
+    SkippedLine,
 )
 from recsys.errors import N_, Message
 
@@ -26,17 +26,17 @@ MAX_UNCOMPRESSED_BYTES = 5 * MAX_FILE_BYTES  # of all CSV and JSON files of an a
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 SAMPLE_ROWS = 5  # of an unknown CSV file
 PATH_SEPARATOR = " › "  # between an archive and a file in it
-# files of the Letterboxd archive that have the header of watched films, but are not histories
+# files of a Letterboxd archive with the header of "Letterboxd films", although they are not about watched films
 _WATCHLIST = "watchlist"  # file name without suffix
 _SKIPPED_FOLDERS = {"deleted", "orphaned", "lists", "likes"}
 _LETTERBOXD_LIST = re.compile(r"^letterboxd list export", re.IGNORECASE)
 
 
-def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported]:
-    """Read a file, or all histories of an archive.
+def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[ImportedFile]:
+    """Read a file, or all histories in a ZIP archive.
 
-    The result has one element for a file. For an archive, it has an element per history, and a last element for the
-    skipped files. `answers` answer the questions in the result of an earlier call. Raises HistoryError if the file has
+    `answers` answer the questions in the result of an earlier call. The result has one element for a file. For an
+    archive, it has an element per history, and a last element for the skipped files. Raises HistoryError if there is
     no history.
     """
     if not data.startswith(ZIP_SIGNATURES):
@@ -48,16 +48,16 @@ def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported
         imported = None
         if content is not None and not reason:
             with suppress(HistoryError):
-                # `_skip_reason` recognises watchlists by their paths, so the user is not asked about them
-                imported = _read_file(member_name, content, replace(answers, watchlist=False))
+                # `_skip_reason` recognises watchlists by their paths, so the visitor is not asked about them
+                imported = _read_file(member_name, content, replace(answers, is_watchlist=False))
         if imported is None or imported.column_question:
-            skipped.append(Skipped(member_name, 0, path, reason or Reason.NO_HISTORY))
+            skipped.append(SkippedLine(member_name, 0, path, reason or Reason.NO_HISTORY))
         else:
             histories.append(replace(imported, may_be_watchlist=False))
     if not histories:
         text = "“{name}” has no history in a known format; choose the CSV or JSON files in it one by one"
         raise HistoryError(text, name=name)
-    return [*histories, Imported(name, "ZIP", skipped=tuple(skipped))]
+    return [*histories, ImportedFile(name, "ZIP", skipped=tuple(skipped))]
 
 
 def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]:
@@ -66,7 +66,7 @@ def _archive_files(name: str, data: bytes) -> Iterator[tuple[str, bytes | None]]
         text = "“{name}” is larger than {megabytes} MB; choose the CSV files in it one by one"
         raise HistoryError(text, name=name, megabytes=MAX_FILE_BYTES >> 20)
     try:
-        with zip_files.opened(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
+        with zip_files.open_archive(io.BytesIO(data), MAX_UNCOMPRESSED_BYTES, _may_be_history) as archive:
             if "[Content_Types].xml" in archive.paths:
                 text = "“{name}” is an office document; save the table as CSV and choose that file"
                 raise HistoryError(text, name=name)
@@ -85,14 +85,14 @@ def _may_be_history(path: str) -> bool:
 
 
 def _skip_reason(path: str) -> Reason | None:
-    """Return why a file of an archive is skipped, or None if it can be a history."""
+    """Return the reason to skip a file of an archive, or None if it can be a history."""
     file = PurePosixPath(path.lower())
     if _SKIPPED_FOLDERS.intersection(file.parts[:-1]):
         return Reason.NO_HISTORY
     return Reason.UNWATCHED if file.stem == _WATCHLIST else None
 
 
-def _read_file(name: str, data: bytes, answers: Answers) -> Imported:
+def _read_file(name: str, data: bytes, answers: Answers) -> ImportedFile:
     """Read a file that is not an archive."""
     text, notes = csv_text.decode(name, data)
     start = text.lstrip()[:60]
@@ -105,12 +105,12 @@ def _read_file(name: str, data: bytes, answers: Answers) -> Imported:
             "“{name}” is a list, not a diary; choose the ZIP from letterboxd.com/settings/data", name=name
         )
     else:
-        imported = _read_csv(name, csv_text.table(name, text), answers)
+        imported = _read_csv(name, csv_text.parse_table(name, text), answers)
     return replace(imported, notes=(*notes, *imported.notes))
 
 
-def _read_csv(name: str, table: Table, answers: Answers) -> Imported:
-    """Read a CSV file of a known or unknown format."""
+def _read_csv(name: str, table: CsvTable, answers: Answers) -> ImportedFile:
+    """Read a CSV file in one of `formats.CSV_FORMATS` or in an unknown format."""
     file_format = formats.detect_format(table.names)
     if file_format is None:
         return _read_unknown(name, table, answers)
@@ -122,34 +122,34 @@ def _read_csv(name: str, table: Table, answers: Answers) -> Imported:
         return imported
     is_named_watchlist = _WATCHLIST in name.lower()
     imported = replace(imported, may_be_watchlist=True, looks_like_watchlist=is_named_watchlist)
-    is_watchlist = is_named_watchlist if answers.watchlist is None else answers.watchlist
+    is_watchlist = is_named_watchlist if answers.is_watchlist is None else answers.is_watchlist
     return _skip_unrated(imported) if is_watchlist else imported
 
 
-def _skip_unrated(imported: Imported) -> Imported:
+def _skip_unrated(imported: ImportedFile) -> ImportedFile:
     """Skip the entries of a watchlist without a rating, because these films were not watched."""
     unwatched = [entry for entry in imported.entries if entry.rating is None]
-    skipped = [Skipped(entry.file, entry.line, entry.name, Reason.UNWATCHED) for entry in unwatched]
+    skipped = [SkippedLine(entry.file, entry.line, entry.name, Reason.UNWATCHED) for entry in unwatched]
     watched = tuple(entry for entry in imported.entries if entry.rating is not None)
     return replace(imported, entries=watched, skipped=(*imported.skipped, *skipped))
 
 
-def _check_single_user(name: str, table: Table) -> None:
+def _check_single_user(name: str, table: CsvTable) -> None:
     """Raise HistoryError for a ratings file with several users."""
     if "userid" in table.names:
         index = table.names.index("userid")
-        people = len({cells[index] for _, cells in table.rows if index < len(cells)})
-        if people > 1:
+        n_users = len({cells[index] for _, cells in table.rows if index < len(cells)})
+        if n_users > 1:
             text = "“{name}” has the ratings of {people:,} people; choose a file with the ratings of one person"
-            raise HistoryError(text, name=name, people=people)
+            raise HistoryError(text, name=name, people=n_users)
 
 
-def _read_unknown(name: str, table: Table, answers: Answers) -> Imported:
-    """Read a CSV file of unknown format by the columns that the user chose, or by guessed columns."""
+def _read_unknown(name: str, table: CsvTable, answers: Answers) -> ImportedFile:
+    """Read a CSV file of unknown format by the columns that the visitor chose, or by guessed columns."""
     has_header = formats.is_header(table.names)
     if not has_header:  # the first line is data
         all_rows = [(table.header_line, table.header), *table.rows]
-        table = Table(("",) * len(table.header), all_rows, table.header_line)
+        table = CsvTable(("",) * len(table.header), all_rows, table.header_line)
     names = tuple(column or f"column {number}" for number, column in enumerate(table.names, 1))
     cell_rows = [cells for _, cells in table.rows]
     guess = formats.guess_columns(names, cell_rows)
@@ -157,7 +157,7 @@ def _read_unknown(name: str, table: Table, answers: Answers) -> Imported:
         guess = replace(guess, title=names[0])
     question = ColumnQuestion(table.header, names, tuple(cell_rows[:SAMPLE_ROWS]), guess)
     columns = answers.columns or guess
-    imported = Imported(name, "")
+    imported = ImportedFile(name, "")
     if columns.identifies_films:
         file_format = formats.FileFormat(title="", header="", columns=columns)
         imported = rows.convert_table(name, replace(table, header=names), file_format, answers)

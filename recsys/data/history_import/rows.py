@@ -1,4 +1,4 @@
-"""Convert rows with named cells to entries, for all formats."""
+"""Convert rows of any format, as column name → cell, to entries."""
 
 import math
 import re
@@ -10,17 +10,17 @@ from functools import partial
 from typing import Any
 
 from recsys.data.history_import import dates
-from recsys.data.history_import.csv_text import Table
-from recsys.data.history_import.entries import NO_ANSWERS, Answers, Columns, Entry, Imported, Reason, Skipped
+from recsys.data.history_import.csv_text import CsvTable
+from recsys.data.history_import.entries import NO_ANSWERS, Answers, Columns, Entry, ImportedFile, Reason, SkippedLine
 from recsys.data.history_import.formats import FileFormat
 from recsys.data.titles import MAX_TITLE_LENGTH, title_and_year
 from recsys.errors import Message
 
 _YEAR = re.compile(r"(?<!\d)(18[89]\d|19\d\d|20\d\d)(?!\d)")
-_IMDB = re.compile(r"^(?:.*\b)?(?:tt)?(\d{5,10})\b")
+_IMDB_ID = re.compile(r"^(?:.*?\b)?(?:tt)?(\d{5,10})\b")  # the first number, because a URL can end in others
 _INTEGER = re.compile(r"^(\d{1,10})(?:\.0)?$")
 _STARS = re.compile(r"^(★*)(½?)$")
-# the season in "Show: Season 1: Episode" or "Show: Season 1". The film "Star Wars: Episode IV: A New Hope" has none
+# the season in "Show: Season 1: Episode" or "Show: Season 1", but not in the film "Star Wars: Episode IV: A New Hope"
 _SEASON = re.compile(
     r":\s*(?:(?:season|series|staffel|saison|temporada|stagione|seizoen|sæson|säsong|sezon|sesong|kausi|évad|"
     r"part|teil|partie|parte|deel|volume|vol\.|book|buch|livre|chapter|collection)\s+\d+|"
@@ -30,7 +30,7 @@ _SEASON = re.compile(
 )
 _SERIES_KINDS = {"tv series", "tvseries", "tv mini series", "tv mini-series", "tvminiseries", "tv episode", "tvepisode"}
 _SERIES_KINDS |= {"series", "show", "episode", "season", "mini series", "tv pilot", "tv show", "podcast series"}
-_SERIES_KINDS |= {"tv"}  # of Yamtrack, which calls films and series "anime"
+_SERIES_KINDS |= {"tv"}  # of Yamtrack. Its kind "anime" is in no list, because it can be a film or a series
 _OTHER_KINDS = {"video game", "videogame", "music video", "musicvideo", "podcast episode"}
 _OTHER_KINDS |= {"game", "boardgame", "book", "comic", "manga", "podcast"}
 _YES = {"yes", "true", "1", "y", "ja", "oui", "sí", "si"}
@@ -41,12 +41,12 @@ _NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}  # values that mean that
 Row = dict[str, str]  # column name → cell; no name is empty
 
 
-def convert_table(file: str, table: Table, file_format: FileFormat, answers: Answers) -> Imported:
-    """Convert a CSV file, see `convert_rows`. Rows with more cells than the header are skipped."""
+def convert_table(file: str, table: CsvTable, file_format: FileFormat, answers: Answers) -> ImportedFile:
+    """Convert the rows of a CSV file, see `convert_rows`. Rows with more cells than the header are skipped."""
     rows, skipped = [], []
     for line, cells in table.rows:
         if any(map(str.strip, cells[len(table.header) :])):
-            skipped.append(Skipped(file, line, _summary(cells), Reason.EXTRA_CELLS))
+            skipped.append(SkippedLine(file, line, _summary(cells), Reason.EXTRA_CELLS))
         else:
             row = dict(zip(table.names, map(_unescape, cells), strict=False))
             row.pop("", None)
@@ -63,10 +63,10 @@ def _unescape(text: str) -> str:
 
 def convert_rows(
     file: str, rows: Sequence[tuple[int, Row]], file_format: FileFormat, answers: Answers = NO_ANSWERS
-) -> Imported:
-    """Convert rows, given with their line numbers, to entries."""
+) -> ImportedFile:
+    """Convert rows (line number, row) to entries. Rows that are not films are skipped."""
     columns = file_format.columns
-    date_columns = [name for name in (columns.watched, columns.logged) if name]
+    date_columns = [name for name in (columns.watch_date, columns.log_date) if name]
     date_cells = []
     for name in date_columns:
         date_cells += [row.get(name, "") for _, row in rows]
@@ -75,11 +75,11 @@ def convert_rows(
     for line, row in rows:
         entry = _entry(file, line, row, file_format, read_date)
         if reason := _skip_reason(entry, row, file_format):
-            skipped.append(Skipped(file, line, entry.title or _summary(row.values()), reason))
+            skipped.append(SkippedLine(file, line, entry.title or _summary(row.values()), reason))
         else:
             entries.append(entry)
     notes = _notes([row for _, row in rows], columns, read_date)
-    return Imported(file, file_format.title, tuple(_oldest_first(entries, columns)), tuple(skipped), notes, question)
+    return ImportedFile(file, file_format.title, _oldest_first(entries, columns), tuple(skipped), notes, question)
 
 
 def _entry(file: str, line: int, row: Row, file_format: FileFormat, read_date: dates.Reader) -> Entry:
@@ -87,28 +87,28 @@ def _entry(file: str, line: int, row: Row, file_format: FileFormat, read_date: d
     columns = file_format.columns
     title, title_year = title_and_year(row.get(columns.title, ""))
     year_match = _YEAR.search(row.get(columns.year, ""))
-    min_times = 2 if row.get(columns.rewatch, "").lower() in _YES else 1
+    min_viewings = 2 if row.get(columns.rewatch, "").lower() in _YES else 1
     return Entry(
         file,
         line,
         title,
-        original=row.get(columns.original, "")[:MAX_TITLE_LENGTH],
+        original_title=row.get(columns.original_title, "")[:MAX_TITLE_LENGTH],
         year=int(year_match[1]) if year_match else title_year,
-        imdb_id=_imdb(row.get(columns.imdb_id, "")),
+        imdb_id=_imdb_id(row.get(columns.imdb_id, "")),
         tmdb_id=_integer(row.get(columns.tmdb_id, "")),
         movie_id=_integer(row.get(columns.movie_id, "")),
-        watched=read_date(row.get(columns.watched, "")),
-        logged=read_date(row.get(columns.logged, "")),
+        watch_date=read_date(row.get(columns.watch_date, "")),
+        log_date=read_date(row.get(columns.log_date, "")),
         rating=stars(row.get(columns.rating, ""), columns.scale),
-        times=max(_integer(row.get(columns.times, "")) or 1, min_times),
+        n_viewings=max(_integer(row.get(columns.n_viewings, "")) or 1, min_viewings),
         page=row.get(columns.page, ""),
-        perhaps_series=file_format.has_episodes and title.count(":") >= 2,
+        may_be_series=file_format.has_episodes and title.count(":") >= 2,
     )
 
 
-def _imdb(text: str) -> str:
-    """Return "tt0114709" from an IMDb id with or without "tt" or from a URL, "" if there is none."""
-    match = _IMDB.match(text)
+def _imdb_id(text: str) -> str:
+    """Return an IMDb id such as "tt0114709" from an id with or without "tt", or from a URL. "": the text has none."""
+    match = _IMDB_ID.match(text)
     return f"tt{match[1].zfill(7)}" if match else ""
 
 
@@ -135,7 +135,7 @@ def stars(text: str, scale: int) -> float | None:
 
 
 def _skip_reason(entry: Entry, row: Row, file_format: FileFormat) -> Reason | None:
-    """Return why a row is not a film, or None if it can be a film."""
+    """Return the reason to skip a row, or None if it can be a film."""
     kind = row.get(file_format.columns.kind, "").lower()
     if kind in _SERIES_KINDS or (file_format.has_episodes and _SEASON.search(entry.title)):
         return Reason.SERIES
@@ -151,37 +151,37 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
         cells = Counter(row.get(name, "") for row in rows)
         return sum(n for cell, n in cells.items() if cell and cell not in missing and read(cell) is None)
 
-    bad_dates = count_invalid(columns.watched, read_date) + count_invalid(columns.logged, read_date)
-    bad_ratings = count_invalid(columns.rating, partial(stars, scale=columns.scale), _NO_RATING)
+    n_invalid_dates = count_invalid(columns.watch_date, read_date) + count_invalid(columns.log_date, read_date)
+    n_invalid_ratings = count_invalid(columns.rating, partial(stars, scale=columns.scale), _NO_RATING)
     notes = (
         Message(
             "{n:,} date could not be read; its film is imported without a date",
             plural="{n:,} dates could not be read; their films are imported without dates",
-            n=bad_dates,
+            n=n_invalid_dates,
         ),
         Message(
             "{n:,} rating is not between 0 and {scale:g}; its film is imported without a rating",
             plural="{n:,} ratings are not between 0 and {scale:g}; their films are imported without ratings",
-            n=bad_ratings,
+            n=n_invalid_ratings,
             scale=columns.scale,
         ),
     )
     return tuple(note for note in notes if note.fields["n"])
 
 
-def _oldest_first(entries: list[Entry], columns: Columns) -> list[Entry]:
+def _oldest_first(entries: list[Entry], columns: Columns) -> tuple[Entry, ...]:
     """Sort entries by time. Entries with equal times are in file order, or reversed if the newest row is at the top."""
     times = [time for entry in entries if (time := sort_time(entry))]
     newest_first = times[0] > times[-1] if times else columns.newest_first
     ordered = entries[::-1] if newest_first else entries
-    return sorted(ordered, key=lambda entry: sort_time(entry) or datetime.min)
+    return tuple(sorted(ordered, key=lambda entry: sort_time(entry) or datetime.min))
 
 
 def sort_time(entry: Entry) -> datetime | None:
-    """Return the time by which an entry is sorted."""
-    return entry.watched or entry.logged
+    """Return the time by which an entry is sorted, None if it has no dates."""
+    return entry.watch_date or entry.log_date
 
 
 def _summary(cells: Iterable[str]) -> str:
-    """Return the cells of a skipped line as one text."""
+    """Return the cells of a skipped line as one text of at most MAX_TITLE_LENGTH characters."""
     return ", ".join(cell.strip() for cell in cells if cell.strip())[:MAX_TITLE_LENGTH]

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from recsys.data.dataset import Catalog, Dataset
-from recsys.data.datasets import serving_split
+from recsys.data.datasets import serving_splitting
 from recsys.errors import Message
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import History, ServingError, check_items
@@ -195,7 +195,7 @@ def collect_attention(predictor: Predictor) -> AttentionBatch:
     """
     n_tokens = min(MAX_TOKENS, predictor.model.max_length or MAX_TOKENS)
     dataset = predictor.dataset
-    histories = serving_split(dataset.name)(dataset).test.queries.histories
+    histories = serving_splitting(dataset.name)(dataset).test.queries.histories
     rows = np.flatnonzero([len(history) >= n_tokens for history in histories])
     if not len(rows):
         raise ServingError(

@@ -165,7 +165,7 @@ class TitleIndex:
 
     @cached_property
     def _row_by_movie_id(self) -> dict[int, int]:
-        """MovieLens id → row."""
+        """Movie id → row."""
         return {film.movie_id: row for row, film in enumerate(self._films)}
 
     @cached_property

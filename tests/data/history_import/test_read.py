@@ -32,36 +32,36 @@ def reasons(imported):
 
 def test_a_diary_of_letterboxd_has_dates_of_watching_stars_and_rewatches():
     heat, toy_story = read_single(files.DIARY).entries
-    assert (heat.title, heat.year, heat.watched, heat.rating, heat.times) == (
+    assert (heat.title, heat.year, heat.watch_date, heat.rating, heat.n_viewings) == (
         "Heat",
         1995,
         datetime(2023, 12, 30),
         None,
         1,
     )
-    assert (toy_story.watched, toy_story.logged) == (datetime(2024, 1, 2), datetime(2024, 1, 5))
-    assert (toy_story.rating, toy_story.times, toy_story.line) == (4.5, 2, 2)
+    assert (toy_story.watch_date, toy_story.log_date) == (datetime(2024, 1, 2), datetime(2024, 1, 5))
+    assert (toy_story.rating, toy_story.n_viewings, toy_story.line) == (4.5, 2, 2)
     assert toy_story.page == ""  # of a diary it is the page of the entry, not of the film
 
 
 def test_ratings_and_films_of_letterboxd_are_logged_not_watched_on_their_date():
     ratings, films = read_single(files.RATINGS), read_single(files.FILMS)
-    assert [(entry.title, entry.watched, entry.rating) for entry in ratings.entries] == [
+    assert [(entry.title, entry.watch_date, entry.rating) for entry in ratings.entries] == [
         ("Toy Story", None, 3.0),
         ("Heat", None, 0.5),
     ]
-    assert [entry.logged.year for entry in films.entries] == [2019, 2020]
+    assert [entry.log_date.year for entry in films.entries] == [2019, 2020]
 
 
 def test_watched_films_and_a_watchlist_look_alike_so_it_is_asked():
     imported = read_single(files.FILMS)
     assert imported.may_be_watchlist
     assert titles(imported) == ["Alien", "Toy Story"]
-    watchlist = read_single(files.FILMS, Answers(watchlist=True))
+    watchlist = read_single(files.FILMS, Answers(is_watchlist=True))
     assert watchlist.entries == ()
     assert reasons(watchlist) == [("Alien (1979)", Reason.UNWATCHED), ("Toy Story (1995)", Reason.UNWATCHED)]
     assert read_single(files.FILMS, name="watchlist.csv").entries == ()
-    assert titles(read_single(files.FILMS, Answers(watchlist=False), "watchlist.csv")) == ["Alien", "Toy Story"]
+    assert titles(read_single(files.FILMS, Answers(is_watchlist=False), "watchlist.csv")) == ["Alien", "Toy Story"]
     assert not read_single(files.DIARY).may_be_watchlist
 
 
@@ -85,13 +85,19 @@ def test_the_zip_of_letterboxd_gives_its_films_and_says_what_it_left_aside():
 def test_imdb_has_numbers_and_stars_out_of_ten_and_its_series_are_no_films():
     imported = read_single(files.IMDB)
     (heat,) = imported.entries
-    assert (heat.imdb_id, heat.rating, heat.watched, heat.logged) == ("tt0113277", 4.5, None, datetime(2021, 2, 3))
+    assert (heat.imdb_id, heat.rating, heat.watch_date, heat.log_date) == ("tt0113277", 4.5, None, datetime(2021, 2, 3))
     assert reasons(imported) == [("Breaking Bad", Reason.SERIES), ("A Game", Reason.OTHER_MEDIA)]
+
+
+def test_the_imdb_id_of_an_address_is_its_first_number():
+    address = "https://www.imdb.com/title/tt0113277/?pf_rd_p=2398042102"
+    (heat,) = read_single(f"title,imdb\nHeat,{address}\n").entries
+    assert heat.imdb_id == "tt0113277"
 
 
 def test_a_list_of_imdb_may_be_a_watchlist_of_which_rated_films_were_watched():
     assert titles(read_single(files.IMDB_LIST)) == ["Alien", "Heat"]
-    watchlist = read_single(files.IMDB_LIST, Answers(watchlist=True))
+    watchlist = read_single(files.IMDB_LIST, Answers(is_watchlist=True))
     assert titles(watchlist) == ["Heat"]
     assert reasons(watchlist) == [("Alien (1979)", Reason.UNWATCHED)]
 
@@ -109,7 +115,7 @@ def test_a_list_of_imdb_may_be_a_watchlist_of_which_rated_films_were_watched():
 )
 def test_netflix_writes_dates_as_the_account_does(dates, last):
     imported = read_single(files.NETFLIX.format(*dates))
-    assert [(entry.title, entry.watched) for entry in imported.entries][-1] == ("Heat", last)
+    assert [(entry.title, entry.watch_date) for entry in imported.entries][-1] == ("Heat", last)
     assert titles(imported) == ["Alien", "Heat"]
     assert reasons(imported) == [("Dark: Season 1: Secrets", Reason.SERIES)]
     assert imported.date_question is None
@@ -123,10 +129,10 @@ def test_dates_that_can_be_read_in_two_ways_are_asked_about():
     )  # fmt: skip
     assert question.is_day_first_likely
     assert not read_single(text, Answers(prefers_month_first=True)).date_question.is_day_first_likely
-    assert read_single(text, Answers(day_first=True, prefers_month_first=True)).entries[-1].watched == datetime(
+    assert read_single(text, Answers(is_day_first=True, prefers_month_first=True)).entries[-1].watch_date == datetime(
         2025, 2, 4
     )
-    assert read_single(text, Answers(day_first=False)).entries[-1].watched == datetime(2025, 4, 2)
+    assert read_single(text, Answers(is_day_first=False)).entries[-1].watch_date == datetime(2025, 4, 2)
 
 
 def test_the_order_of_the_lines_says_which_of_two_readings_is_likely():
@@ -134,7 +140,7 @@ def test_the_order_of_the_lines_says_which_of_two_readings_is_likely():
     assert read_single(month_first).date_question.is_day_first_likely is False
     day_first = files.NETFLIX.format("9/1/25", "12/1/25", "7/3/25")
     assert read_single(day_first, Answers(prefers_month_first=True)).date_question.is_day_first_likely is True
-    assert read_single(month_first).entries[-1].watched == datetime(2025, 1, 12)
+    assert read_single(month_first).entries[-1].watch_date == datetime(2025, 1, 12)
     assert read_single(day_first).date_question.is_day_first_likely is True
     assert read_single(files.NETFLIX.format("5/5/25", "5/5/25", "5/5/25")).date_question is None
 
@@ -144,7 +150,7 @@ def test_a_date_that_lies_ahead_tells_the_order_too():
         files.NETFLIX.format("1/9/26", "2/9/26", "12/10/26")
     )  # the 12th of October has passed, the 10th of December not
     assert imported.date_question is None
-    assert imported.entries[-1].watched == datetime(2026, 9, 2)
+    assert imported.entries[-1].watch_date == datetime(2026, 9, 2)
 
 
 def test_titles_like_episodes_are_marked_and_those_of_films_are_kept():
@@ -153,7 +159,7 @@ def test_titles_like_episodes_are_marked_and_those_of_films_are_kept():
     text += '"Stranger Things: Stranger Things 2: Madmax",2021-12-15\n'
     text += '"Dark: Staffel 1: Geheimnisse",2021-12-15\n'
     imported = read_single(text)
-    assert {entry.title: entry.perhaps_series for entry in imported.entries} == {
+    assert {entry.title: entry.may_be_series for entry in imported.entries} == {
         "Star Wars: Episode IV: A New Hope": True,
         "Dune: Part Two": False,
         "Stranger Things: Stranger Things 2: Madmax": True,
@@ -179,13 +185,13 @@ def test_our_own_files_are_read_and_predictions_are_not():
     assert titles(read_single(files.OURS)) == ["Toy Story", "=Heat"]
     assert titles(read_single(files.OURS.replace("'=Heat", "'night"))) == ["Toy Story", "'night"]  # which is no formula
     heat, toy_story = read_single(files.OURS_JSON).entries
-    assert (heat.movie_id, heat.imdb_id, heat.watched) == (6, "tt0113277", None)
-    assert (toy_story.rating, toy_story.times, toy_story.watched) == (4.5, 3, datetime(2024, 1, 2))
+    assert (heat.movie_id, heat.imdb_id, heat.watch_date) == (6, "tt0113277", None)
+    assert (toy_story.rating, toy_story.n_viewings, toy_story.watch_date) == (4.5, 3, datetime(2024, 1, 2))
     with pytest.raises(HistoryError, match="recommended films, not watched films"):
         read_single(files.NEXT)
     assert read_single(json.dumps(json.loads(files.OURS_JSON) | {"dataset": "ml-100k"})).entries[0].movie_id is None
     (entry,) = read_single(files.TO_LETTERBOXD).entries
-    assert (entry.imdb_id, entry.tmdb_id, entry.rating, entry.times) == ("tt0114709", 862, 4.5, 2)
+    assert (entry.imdb_id, entry.tmdb_id, entry.rating, entry.n_viewings) == ("tt0114709", 862, 4.5, 2)
 
 
 def test_trakt_tells_films_from_episodes_and_lists():
@@ -194,7 +200,7 @@ def test_trakt_tells_films_from_episodes_and_lists():
     assert [(entry.title, entry.imdb_id, entry.tmdb_id) for entry in entries] == [
         ("Heat", "tt0113277", 949), ("Alien", "tt0078748", 348), ("Heat", "tt0113277", None),
     ]  # fmt: skip
-    assert (entries[0].watched, entries[2].rating) == (datetime(2024, 5, 2, 20, 15), 3.5)
+    assert (entries[0].watch_date, entries[2].rating) == (datetime(2024, 5, 2, 20, 15), 3.5)
     skipped = [pair for part in parts for pair in reasons(part)]
     assert ("Dark", Reason.SERIES) in skipped
     assert ("Tenet", Reason.UNWATCHED) in skipped
@@ -204,7 +210,7 @@ def test_trakt_tells_films_from_episodes_and_lists():
 def test_the_mean_rating_of_all_users_of_trakt_is_not_that_of_the_user():
     heat, alien = ({"title": title, "year": 1995, "rating": 8.2, "ids": {}} for title in ("Heat", "Alien"))
     imported = read_single(json.dumps([{"rating": 4, "movie": heat}, {"plays": 2, "movie": alien}]))
-    assert [(entry.title, entry.rating, entry.times) for entry in imported.entries] == [
+    assert [(entry.title, entry.rating, entry.n_viewings) for entry in imported.entries] == [
         ("Heat", 2, 1),
         ("Alien", None, 2),
     ]
@@ -213,7 +219,7 @@ def test_the_mean_rating_of_all_users_of_trakt_is_not_that_of_the_user():
 def test_an_unknown_csv_is_read_by_the_columns_that_its_header_names():
     imported = read_single("Film;Jahr;Datum;Bewertung\nHeat;1995;24.01.23;8,5\n")
     (entry,) = imported.entries
-    assert (entry.title, entry.year, entry.watched, entry.rating) == ("Heat", 1995, datetime(2023, 1, 24), 4.5)
+    assert (entry.title, entry.year, entry.watch_date, entry.rating) == ("Heat", 1995, datetime(2023, 1, 24), 4.5)
     assert imported.column_question.guess.scale == 10
     assert imported.column_question.header == ("Film", "Jahr", "Datum", "Bewertung")
 
@@ -223,7 +229,7 @@ def test_an_unknown_csv_whose_header_says_nothing_waits_for_an_answer():
     unanswered = read_single(text)
     assert unanswered.entries == ()
     assert unanswered.column_question.sample[0] == ("Heat", "2023-01-24", "★★★½")
-    imported = read_single(text, Answers(columns=Columns(title="what", watched="when", rating="how")))
+    imported = read_single(text, Answers(columns=Columns(title="what", watch_date="when", rating="how")))
     assert [(entry.title, entry.rating) for entry in imported.entries] == [("Heat", 3.5), ("Alien", 5.0)]
     newest_first = read_single(text, Answers(columns=Columns(title="what", newest_first=True)))
     assert titles(newest_first) == ["Alien", "Heat"]

@@ -29,7 +29,7 @@ def site(home, monkeypatch):
     content = archives.zipped(archives.double_colon())
     md5 = hashlib.md5(content, usedforsecurity=False).hexdigest()
     little = {"md5": md5, "years": (1980, 1999)}  # AppTest trips over a changed label
-    monkeypatch.setitem(datasets.SETS, OTHER, replace(datasets.SETS[OTHER], **little))
+    monkeypatch.setitem(datasets.PUBLISHED, OTHER, replace(datasets.PUBLISHED[OTHER], **little))
     monkeypatch.setattr(download, "PAUSE_SECONDS", 0.0)
     with serving(content) as server:
         monkeypatch.setattr(published, "SITE", server.address.removesuffix("file.zip"))
@@ -50,7 +50,7 @@ def chosen(app):
 
 
 def test_the_table_has_everything_that_a_menu_says():
-    for name, entry in datasets.SETS.items():
+    for name, entry in datasets.PUBLISHED.items():
         assert entry.users > 0, name
         oldest, newest = entry.years
         assert 1990 < newest < 2030, name
@@ -128,7 +128,7 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     assert f"Recommenders learn from the {len(world.TITLES)} films with at least 5 ratings." in text
     assert "Trained: BERT4Rec." in text
     assert "No trained recommenders yet." in text
-    others = [name for name in dataset_menu.sort_names(list(datasets.SETS)) if name != FIRST]
+    others = [name for name in dataset_menu.sort_names(list(datasets.PUBLISHED)) if name != FIRST]
     assert keys(opened) == [f"enrich-{FIRST}", *(f"get-{name}" for name in others)]
 
 
