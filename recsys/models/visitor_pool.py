@@ -5,8 +5,6 @@ Shapes: B queries, M members, I items, N tested factors.
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
-from itertools import pairwise
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -15,16 +13,26 @@ from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.array_model import item_array
 from recsys.models.base import Model
 from recsys.models.common_trait import CommonTrait, TraitTable
+from recsys.models.favourites import (
+    INVERSE_TEMPERATURES,
+    N_CALIBRATED,
+    N_SHARED,
+    expected_hit_rates,
+    in_several_orders,
+    mean_by_row,
+    one_by_one,
+    random_lists,
+    share_out,
+)
 from recsys.models.length_weights import (
-    MAX_EXAMPLES,
     SCORE_BATCH,
-    Examples,
     LengthWeights,
     histories_cut_to_each_range,
     member_scores,
 )
 from recsys.models.markov import Markov
 from recsys.models.pool import Pool
+from recsys.models.release_years import ReleaseYears
 from recsys.training.options import RunOptions
 
 CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the films of the list
@@ -42,15 +50,12 @@ NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films ra
 RELIABLE_SHARE = 0.007  # below this `_mean_share`, Markov chains have a lower weight for lists in no order
 MIN_BONUS_LENGTH = 3  # histories of fewer films have no bonus for a common trait
 UNORDERED_MIN_BONUS_LENGTH = 2  # the same for histories in no order
+POPULARITY_DISCOUNT = 0.15  # for lists in no order, because a visitor has probably watched the most popular films
 TRAIT_BONUS = 0.15  # films with the common trait get TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
-MAX_ORDERS = 4  # number of orders in which a list in no order is scored
 MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
 # Lengths of the lists of a user on which each of the `unordered_inverse_temperatures` is fitted. 1 is repeated, because
 # only one of a hundred films is a hit, and five draws per user give a more exact share of hits.
 UNORDERED_LENGTHS = ((1, 1, 1, 1, 1), (2, 3, 5, 10))
-INVERSE_TEMPERATURES = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested values, N
-N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
-MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 
 
 class AllFilms(Protocol):
@@ -97,9 +102,11 @@ class VisitorPool(Pool):
       descriptions, and similar items replace them for the other members, see `AllFilms`.
     - Lists in no order (`for_unordered_lists`) are scored in several orders, and the means of the scores are used. So
       the order does not matter. The factor of `content-fields` is at least UNORDERED_MIN_FACTOR, or SINGLE_MIN_FACTOR
-      for a single film. The scores have an inverse temperature with which the total probability of the first
-      N_CALIBRATED films is right on validation data. It is mostly below 1, because favourites predict the next film
-      worse than the newest films of a history do.
+      for a single film. The mean log lift of the release years is subtracted (`ReleaseYears`), and POPULARITY_DISCOUNT
+      times the log share of users who watched a film. The first recommendations of a mixed list are shared out among
+      its films (`_share_out_mixed_lists`). The scores have an inverse temperature with which the total probability of
+      the first N_CALIBRATED films is right on validation data. It is mostly below 1, because favourites predict the
+      next film worse than the newest films of a history do.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -139,7 +146,7 @@ class VisitorPool(Pool):
         # 1 is added to all counts, so that no share is 0 and its logarithm is finite
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
         self.traits = TraitTable.from_dataset(train)
-        self.unordered_inverse_temperatures = np.ones(len(UNORDERED_LENGTHS), np.float32)  # for `_calibrate_unordered`
+        self.release_years = ReleaseYears.from_dataset(train)
         if valid:
             self._calibrate(valid, run or RunOptions())
             self._calibrate_unordered(valid, run or RunOptions())
@@ -156,10 +163,10 @@ class VisitorPool(Pool):
         self.length_weights.set_weights(self.length_weights.weights * inverse_temperatures.weights)
 
     def _calibrate_unordered(self, valid: HeldOut, run: RunOptions) -> None:
-        """Set `unordered_inverse_temperatures`."""
-        self.unordered_inverse_temperatures = np.array(
-            [self._unordered_inverse_temperature(valid, lengths, run) for lengths in UNORDERED_LENGTHS], np.float32
-        )
+        """Set `unordered_inverse_temperatures`. The first one, of single films, changes the scores of mixed lists."""
+        self.unordered_inverse_temperatures = np.ones(len(UNORDERED_LENGTHS), np.float32)
+        for index, lengths in enumerate(UNORDERED_LENGTHS):
+            self.unordered_inverse_temperatures[index] = self._unordered_inverse_temperature(valid, lengths, run)
 
     def _unordered_inverse_temperature(self, valid: HeldOut, lengths: Sequence[int], run: RunOptions) -> float:
         """Return the inverse temperature with which the expected hit rate equals the observed one, 1 without lists.
@@ -219,9 +226,31 @@ class VisitorPool(Pool):
                 films = trait_table.items_with(trait)
                 scores[row, films[films < self.n_items]] += TRAIT_BONUS * weight_sums[row] * trait.strength
         if self.ignores_order:
+            scores -= np.stack([self.release_years.mean_log_lifts(history) for history in item_queries.histories])
+            scores -= POPULARITY_DISCOUNT * self.log_shares
+            self._share_out_mixed_lists(scores, queries, traits, all_films)
             single, several = self.unordered_inverse_temperatures
             scores *= np.array([single if len(history) <= 1 else several for history in queries.histories])[:, None]
         return scores
+
+    def _share_out_mixed_lists(
+        self, scores: np.ndarray, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
+    ) -> None:
+        """Replace the scores (B, I) of mixed lists by the mean with `share_out`, so that no favourite is ignored.
+
+        A list is mixed if its films have no trait in common, or if some of them lack the common trait.
+        """
+        has_trait = np.array([trait is not None and trait.share == 1 for trait in traits], bool)
+        lengths = np.array([len(history) for history in queries.histories])
+        mixed_rows = np.flatnonzero(~has_trait & (lengths >= 2) & (lengths <= N_SHARED))
+        if not len(mixed_rows):
+            return
+        single_queries, list_numbers = one_by_one(queries[mixed_rows])
+        single_scores = self._score_queries(single_queries, all_films)
+        for number, row in enumerate(mixed_rows.tolist()):
+            history = queries.histories[row]
+            shared_out = share_out(single_scores[list_numbers == number], history[history < self.n_items])
+            scores[row] = (scores[row] + shared_out) / 2
 
     def _scores_of_members(
         self, queries: Queries, item_queries: Queries, all_films: AllFilms | None
@@ -234,9 +263,9 @@ class VisitorPool(Pool):
         for name, model in zip(self.members, self.models, strict=True):
             if all_films and name == CONTENT_MEMBER:
                 ordered_films, film_rows = self._in_orders(queries)
-                yield _mean_by_row(member_scores(all_films.content, ordered_films, self.n_items), film_rows)
+                yield mean_by_row(member_scores(all_films.content, ordered_films, self.n_items), film_rows)
             else:
-                yield _mean_by_row(member_scores(model, ordered_items, self.n_items), rows)
+                yield mean_by_row(member_scores(model, ordered_items, self.n_items), rows)
 
     def _in_orders(self, queries: Queries) -> tuple[Queries, np.ndarray]:
         """Return the queries in the orders in which they are scored, and the row of the query for each of them."""
@@ -312,7 +341,7 @@ class VisitorPool(Pool):
     def state(self) -> dict[str, np.ndarray]:
         """Return the state of `Pool`, how frequent items and traits are, and the temperatures of lists in no order."""
         own_state = {"log_shares": self.log_shares, "unordered_factors": self.unordered_inverse_temperatures}
-        return super().state() | self.traits.state() | own_state
+        return super().state() | self.traits.state() | self.release_years.state() | own_state
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """See `Model.load_state`."""
@@ -320,69 +349,8 @@ class VisitorPool(Pool):
         self.is_fitted = True
         self.log_shares = item_array(state, "log_shares", n_items)
         self.traits = TraitTable.from_state(state, n_items)
+        self.release_years = ReleaseYears.from_state(state, n_items)
         inverse_temperatures = state.get("unordered_factors", np.ones(1, np.float32))
         if len(inverse_temperatures) != len(UNORDERED_LENGTHS):  # a state of an older version
             inverse_temperatures = np.full(len(UNORDERED_LENGTHS), inverse_temperatures.mean(), np.float32)
         self.unordered_inverse_temperatures = inverse_temperatures
-
-
-def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:
-    """Return lists of random items in random order, like the favourites of a visitor.
-
-    There are lists of up to MAX_EXAMPLES users for each length. Their items are drawn from the MAX_RECENT newest items
-    of a history. All items of the history are excluded.
-    """
-    histories = valid.queries.histories
-    lengths = np.array([len(history) for history in histories])
-    lists, rows = [], []
-    for length in list_lengths:
-        for row in rng.permutation(np.flatnonzero(lengths >= length))[:MAX_EXAMPLES]:
-            lists.append(rng.permutation(histories[row][-MAX_RECENT:])[:length])
-            rows.append(row)
-    return Examples(Queries(lists), valid.targets[rows], [histories[row] for row in rows])
-
-
-def in_several_orders(queries: Queries) -> tuple[Queries, np.ndarray]:
-    """Return each list of `queries` in up to MAX_ORDERS orders, and the row of the list for each of them.
-
-    The orders are rotations of the sorted list, so they do not depend on the order of the given list. Models weigh the
-    newest items most, and these differ between the rotations.
-    """
-    rows: list[int] = []
-    orders: list[np.ndarray] = []  # positions in the given list
-    for row, history in enumerate(queries.histories):
-        n_orders = min(MAX_ORDERS, max(len(history), 1))
-        starts = np.arange(n_orders) * len(history) // n_orders
-        rows += [row] * n_orders
-        orders += [np.roll(np.argsort(history, kind="stable"), -start) for start in starts]
-    repeated = queries[np.array(rows, np.int64)]
-    histories = [np.asarray(history)[order] for history, order in zip(repeated.histories, orders, strict=True)]
-    ratings = None
-    if repeated.ratings is not None:
-        ratings = [stars[order] for stars, order in zip(repeated.ratings, orders, strict=True)]
-    return replace(repeated, histories=histories, ratings=ratings), np.array(rows, np.int64)
-
-
-def _mean_by_row(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the mean of the rows of `scores` (n, I) for each value of `rows` (n,), which are 0 … B-1 in order."""
-    n_queries = rows[-1] + 1
-    if n_queries == len(rows):
-        return scores
-    bounds = np.searchsorted(rows, np.arange(n_queries + 1))
-    return np.stack([scores[start:end].mean(0) for start, end in pairwise(bounds)])
-
-
-def expected_hit_rates(scores: np.ndarray) -> np.ndarray:
-    """Return the total probability of the top N_CALIBRATED items for each of the N INVERSE_TEMPERATURES, (B, N).
-
-    Args:
-        scores: Log-probabilities up to a constant, (B, I); -∞ for excluded items.
-    """
-    n = min(N_CALIBRATED, scores.shape[1])
-    top = -np.partition(-scores, n - 1, axis=1)[:, :n]
-    highest = scores.max(1, keepdims=True)
-    rates = [
-        np.exp(factor * (top - highest)).sum(1) / np.exp(factor * (scores - highest)).sum(1)
-        for factor in INVERSE_TEMPERATURES
-    ]
-    return np.stack(rates, axis=1)

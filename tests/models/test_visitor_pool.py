@@ -8,14 +8,14 @@ from scipy import sparse
 from scipy.special import softmax
 
 from recsys.data.dataset import Queries
-from recsys.models import common_trait, visitor_pool
+from recsys.models import common_trait, favourites, visitor_pool
 from recsys.models.common_trait import TraitTable
 from recsys.models.length_weights import comparable_scores
 from recsys.models.markov import Markov
 from recsys.models.pool import Pool, PoolConfig
 from recsys.models.visitor_pool import VisitorPool
 from tests import toys
-from tests.models.score_tables import ITEMS, TRAIN, ScoreTable, held_out, sample_held_out, score_table
+from tests.models.score_tables import ITEMS, TRAIN, ScoreTable, sample_held_out, score_table
 
 VISITOR_EDGES = (2, 3, 5)
 
@@ -86,32 +86,11 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert model.notable_common_trait(np.array([1, 2])).name == "genre/Documentary"
     assert model.notable_common_trait(np.array([12, 13])) is None  # all dramas, but most films are
     assert model.notable_common_trait(np.array([1, 2, 3, 12])) is None  # one of four is no documentary
-    favourites = model.for_unordered_lists()
+    unordered = model.for_unordered_lists()
     single, several = visitor_pool.SINGLE_MIN_FACTOR, visitor_pool.UNORDERED_MIN_FACTOR
-    assert content_factors(favourites, queries)[1:, 1].tolist() == [single, several, several, several]
-    assert favourites.favours_content(np.array([1, 2]))
-    assert not favourites.favours_content(np.array([12, 13]))
-
-
-def test_expected_hit_rates():
-    scores = np.log(np.array([[0.4, 0.3, 0.2, 0.06, 0.04], [0.5, 0.1, 0.3, 0.05, 0.05]], np.float32))
-    scores[1, 1] = -np.inf
-    rates = visitor_pool.expected_hit_rates(scores)
-    assert rates.shape == (2, len(visitor_pool.INVERSE_TEMPERATURES))
-    one = int(np.argmin(abs(visitor_pool.INVERSE_TEMPERATURES - 1)))
-    np.testing.assert_allclose(rates[:, one], [0.9, 0.85 / 0.9], rtol=1e-3)
-    assert (np.diff(rates, axis=1) > 0).all()  # a higher factor is a lower temperature
-
-
-def test_lists_in_no_order_have_items_of_the_newest_part_and_all_lengths():
-    valid = held_out([4, 80], n_items=90)
-    examples = visitor_pool.random_lists(valid, (1, 2, 3, 5, 10), np.random.default_rng(0))
-    assert sorted(len(history) for history in examples.queries.histories) == [1, 1, 2, 2, 3, 3, 5, 10]
-    for history, target, excluded in zip(examples.queries.histories, examples.targets, examples.excluded, strict=True):
-        whole = valid.queries.histories[target]
-        assert set(history) <= set(whole[-visitor_pool.MAX_RECENT :])
-        assert len(set(history)) == len(history)
-        np.testing.assert_array_equal(excluded, whole)
+    assert content_factors(unordered, queries)[1:, 1].tolist() == [single, several, several, several]
+    assert unordered.favours_content(np.array([1, 2]))
+    assert not unordered.favours_content(np.array([12, 13]))
 
 
 @pytest.mark.parametrize("lengths", visitor_pool.UNORDERED_LENGTHS)
@@ -124,13 +103,13 @@ def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(lengths):
     model.set_members(members)
     valid = sample_held_out(2000, {"order": members["order"]}, [1.0], lengths=(12, 15))
     model.fit(TRAIN, valid)
-    lists = visitor_pool.random_lists(valid, lengths, np.random.default_rng(1))  # others than in the fit
+    lists = favourites.random_lists(valid, lengths, np.random.default_rng(1))  # others than in the fit
     scores = model.for_unordered_lists().score(lists.queries)
     for row, excluded in zip(scores, lists.excluded, strict=True):
         row[excluded] = -np.inf
     targets = scores[np.arange(len(scores)), lists.targets]
-    hits = (scores >= targets[:, None]).sum(1) <= visitor_pool.N_CALIBRATED
-    promised = np.sort(softmax(scores, 1), axis=1)[:, -visitor_pool.N_CALIBRATED :].sum(1)
+    hits = (scores >= targets[:, None]).sum(1) <= favourites.N_CALIBRATED
+    promised = np.sort(softmax(scores, 1), axis=1)[:, -favourites.N_CALIBRATED :].sum(1)
     assert promised.mean() == pytest.approx(hits.mean(), rel=0.1)
 
 
@@ -143,18 +122,52 @@ def test_favourites_have_lower_probabilities_because_they_predict_the_next_film_
     model.set_members(members)
     model.fit(TRAIN, valid)
     unordered, queries = model.for_unordered_lists(), Queries([np.array([4]), np.array([7, 3])])
-    assert (model.unordered_inverse_temperatures < 0.95).all()
-    both_orders = [model.score(Queries([np.array(order)]))[0] for order in ([3, 7], [7, 3])]
-    expected = [model.score(queries)[0], np.mean(both_orders, axis=0)]
-    np.testing.assert_allclose(
-        unordered.score(queries), model.unordered_inverse_temperatures[:, None] * np.stack(expected), rtol=1e-4
-    )
+    assert model.unordered_inverse_temperatures[0] < 0.95
+    assert (softmax(unordered.score(queries), 1).max(1) < softmax(model.score(queries), 1).max(1)).all()
     assert unordered.ignores_order
     assert not model.ignores_order
     restored = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     restored.set_members(members)
     restored.load_state(model.state(), ITEMS)
     np.testing.assert_array_equal(restored.for_unordered_lists().score(queries), unordered.score(queries))
+
+
+def test_favourites_are_scored_in_both_orders_and_one_by_one(monkeypatch):
+    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2, softmax=True)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    model.fit(toys.dataset([np.arange(30), *[np.arange(ITEMS)] * 3], ITEMS))
+    model.unordered_inverse_temperatures[:] = 0.5, 0.8
+    unordered = model.for_unordered_lists()
+    discount = visitor_pool.POPULARITY_DISCOUNT * model.log_shares
+    assert np.ptp(discount) > 0.01
+    singles = unordered.score(Queries([np.array([3]), np.array([7])]))
+    factors = {name: getattr(visitor_pool, f"{name}_MIN_FACTOR") for name in ("SINGLE", "UNORDERED")}
+    monkeypatch.setattr(model, "min_content_factor", factors["SINGLE"])
+    expected_singles = 0.5 * (model.score(Queries([np.array([3]), np.array([7])])) - discount)
+    np.testing.assert_allclose(singles, expected_singles, rtol=1e-4, atol=1e-4)
+    monkeypatch.setattr(model, "min_content_factor", factors["UNORDERED"])
+    orders = model.score(Queries([np.array([3, 7]), np.array([7, 3])]))
+    shared_out = favourites.share_out(singles, np.array([3, 7]))
+    expected = 0.8 * (orders.mean(0) - discount + shared_out) / 2
+    np.testing.assert_allclose(unordered.score(Queries([np.array([7, 3])]))[0], expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_list_with_a_trait_in_common_is_not_mixed():
+    """Films 0 to 4 are documentaries. After two of them, their mean counts, not the share of each."""
+    world = toys.dataset([np.arange(5), *([np.arange(5, ITEMS)] * 8)], ITEMS)
+    genres = ["Documentary" if item < 5 else "Drama" for item in range(ITEMS)]
+    world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
+    members = {"content-fields": score_table(2, softmax=True)}
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
+    model.set_members(members)
+    unordered = model.fit(world).for_unordered_lists()
+    queries = Queries([np.array([1, 2]), np.array([1, 12])])
+    traits = [model.traits.find_common(history) for history in queries.histories]
+    scores = np.zeros((2, ITEMS), np.float32)
+    unordered._share_out_mixed_lists(scores, queries, traits, None)
+    assert not scores[0].any()
+    assert scores[1].any()
 
 
 def test_the_order_of_favourites_does_not_matter():
@@ -164,17 +177,9 @@ def test_the_order_of_favourites_does_not_matter():
     model.fit(TRAIN)
     given, reversed_list = [np.array([9, 2, 30, 4, 17, 8])], [np.array([8, 17, 4, 30, 2, 9])]
     assert not np.allclose(model.score(Queries(given)), model.score(Queries(reversed_list)))
-    favourites = model.for_unordered_lists()
-    np.testing.assert_array_equal(favourites.score(Queries(given)), favourites.score(Queries(reversed_list)))
-    assert favourites.score(Queries([np.array([], int)])).shape == (1, ITEMS)
-
-
-def test_several_orders_keep_the_ratings_beside_their_items():
-    ratings = [np.array([5.0, 1.0, 3.0], np.float32), np.array([2.0], np.float32)]
-    queries, rows = visitor_pool.in_several_orders(Queries([np.array([7, 2, 9]), np.array([4])], ratings=ratings))
-    assert [history.tolist() for history in queries.histories] == [[2, 7, 9], [7, 9, 2], [9, 2, 7], [4]]
-    assert [stars.tolist() for stars in queries.ratings] == [[1, 5, 3], [5, 3, 1], [3, 1, 5], [2]]
-    assert rows.tolist() == [0, 0, 0, 1]
+    unordered = model.for_unordered_lists()
+    np.testing.assert_array_equal(unordered.score(Queries(given)), unordered.score(Queries(reversed_list)))
+    assert unordered.score(Queries([np.array([], int)])).shape == (1, ITEMS)
 
 
 def test_films_with_a_rare_common_trait_get_a_bonus():
@@ -255,8 +260,8 @@ def test_markov_chains_have_a_lower_weight_for_rarely_watched_films():
     model.fit(world)
     queries = Queries([np.array([12, 13]), np.array([1, 2]), np.array([], int)])
     expected = [1, 0.002 / visitor_pool.RELIABLE_SHARE, 1]  # 1 is added to the number of users
-    favourites = model.for_unordered_lists()
-    np.testing.assert_allclose(favourites.member_factors(queries, [None] * 3)[:, 0], expected, rtol=1e-5)
+    unordered = model.for_unordered_lists()
+    np.testing.assert_allclose(unordered.member_factors(queries, [None] * 3)[:, 0], expected, rtol=1e-5)
     assert (model.member_factors(queries, [None] * 3)[:, 0] == 1).all()
 
 
@@ -288,7 +293,7 @@ class GivenFilms:
         return replace(queries, histories=[np.where(history == ITEMS, 3, history) for history in queries.histories])
 
 
-def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_other_members():
+def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_other_members(monkeypatch):
     members = {"order": score_table(1, softmax=True), "content-fields": score_table(2)}
     model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     model.set_members(members)
@@ -307,7 +312,6 @@ def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_ot
     z_content = comparable_scores(model.all_films.content, model.all_films.content.score(Queries(histories[1:])))[0]
     np.testing.assert_allclose(scores[1], (z_items + factor * z_content) / (1 + factor), rtol=1e-4, atol=1e-5)
     bonus = model.for_unordered_lists().score(Queries(histories[1:]))[0]
-    model.all_films.traits = TraitTable.empty(ITEMS + 1)
-    model.min_content_factor = float(factor)
+    monkeypatch.setattr(visitor_pool, "TRAIT_BONUS", 0)
     without = model.for_unordered_lists().score(Queries(histories[1:]))[0]
     assert (bonus - without > 0.1).nonzero()[0].tolist() == [5, 9]
