@@ -5,6 +5,7 @@ Shapes: B queries, I items, N tested factors, n favourites of a list.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import IntEnum
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,14 @@ INVERSE_TEMPERATURES = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested valu
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 N_SHARED = 10  # first recommendations that are shared out among the favourites of a mixed list
+
+
+class ListKind(IntEnum):
+    """What the films of a list in no order have in common."""
+
+    SINGLE = 0  # it has one film, or none
+    MIXED = 1  # no trait that all films have, see `CommonTrait`
+    ALIKE = 2  # a trait that all films have
 
 
 def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:

@@ -10,6 +10,7 @@ from scipy.special import softmax
 from recsys.data.dataset import Queries
 from recsys.models import common_trait, favourites, visitor_pool
 from recsys.models.common_trait import TraitTable
+from recsys.models.favourites import ListKind
 from recsys.models.length_weights import comparable_scores
 from recsys.models.markov import Markov
 from recsys.models.pool import Pool, PoolConfig
@@ -93,8 +94,8 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert not unordered.favours_content(np.array([12, 13]))
 
 
-@pytest.mark.parametrize("lengths", visitor_pool.UNORDERED_LENGTHS)
-def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(lengths):
+@pytest.mark.parametrize("kind", [ListKind.SINGLE, ListKind.MIXED])
+def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(kind):
     """The next film is a popular film or depends on the newest film, about which random films say nothing."""
     popularity = 1 / np.arange(1, ITEMS + 1) ** 2
     follows = np.log(0.5 * np.eye(ITEMS, k=1) + 0.5 * popularity / popularity.sum())
@@ -103,7 +104,9 @@ def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(lengths):
     model.set_members(members)
     valid = sample_held_out(2000, {"order": members["order"]}, [1.0], lengths=(12, 15))
     model.fit(TRAIN, valid)
-    lists = favourites.random_lists(valid, lengths, np.random.default_rng(1))  # others than in the fit
+    lists = favourites.random_lists(
+        valid, visitor_pool.CALIBRATION_LENGTHS[kind], np.random.default_rng(1)
+    )  # others than in the fit
     scores = model.for_unordered_lists().score(lists.queries)
     for row, excluded in zip(scores, lists.excluded, strict=True):
         row[excluded] = -np.inf
@@ -137,7 +140,7 @@ def test_favourites_are_scored_in_both_orders_and_one_by_one(monkeypatch):
     model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     model.set_members(members)
     model.fit(toys.dataset([np.arange(30), *[np.arange(ITEMS)] * 3], ITEMS))
-    model.unordered_inverse_temperatures[:] = 0.5, 0.8
+    model.unordered_inverse_temperatures[:] = 0.5, 0.8, 1.0
     unordered = model.for_unordered_lists()
     discount = visitor_pool.POPULARITY_DISCOUNT * model.log_shares
     assert np.ptp(discount) > 0.01
@@ -164,8 +167,10 @@ def test_a_list_with_a_trait_in_common_is_not_mixed():
     unordered = model.fit(world).for_unordered_lists()
     queries = Queries([np.array([1, 2]), np.array([1, 12])])
     traits = [model.traits.find_common(history) for history in queries.histories]
+    kinds = unordered._list_kinds(queries, traits)
+    assert kinds.tolist() == [ListKind.ALIKE, ListKind.MIXED]
     scores = np.zeros((2, ITEMS), np.float32)
-    unordered._share_out_mixed_lists(scores, queries, traits, None)
+    unordered._share_out_mixed_lists(scores, queries, kinds, None)
     assert not scores[0].any()
     assert scores[1].any()
 
