@@ -18,10 +18,10 @@ from recsys.models.favourites import (
     N_CALIBRATED,
     N_SHARED,
     ListKind,
+    add_single_films,
     expected_hit_rates,
     in_several_orders,
     mean_by_row,
-    one_by_one,
     random_lists,
     share_out,
 )
@@ -110,7 +110,7 @@ class VisitorPool(Pool):
       - The factor of `content-fields` is at least UNORDERED_MIN_FACTOR, or SINGLE_MIN_FACTOR for a single film.
       - The mean log lift of the release years is subtracted, see `ReleaseYears`.
       - If the films have no trait in common, POPULARITY_DISCOUNT times the log share of users is subtracted, and the
-        first recommendations are shared out among the films (`_share_out_mixed_lists`).
+        first recommendations are shared out among the films (`share_out`).
       - The scores of each `ListKind` have an inverse temperature with which the total probability of the first
         N_CALIBRATED films is right on validation data.
     """
@@ -222,22 +222,48 @@ class VisitorPool(Pool):
 
     def _score_queries(self, queries: Queries, all_films: AllFilms | None) -> np.ndarray:
         """Return the scores of histories, (B, I) float32. Without `all_films`, the histories have only items."""
-        item_queries = all_films.to_items(queries) if all_films else queries
         trait_table = all_films.traits if all_films else self.traits
         traits = [trait_table.find_common(history) for history in queries.histories]
+        if self.ignores_order:
+            return self._score_unordered(queries, traits, all_films)
+        return self._score_with_traits(queries, traits, all_films)
+
+    def _score_unordered(
+        self, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
+    ) -> np.ndarray:
+        """Return the scores of lists in no order, (B, I) float32. Mixed lists are shared out, see `share_out`."""
+        n_lists = len(queries)
+        kinds = self._list_kinds(queries, traits)
+        lengths = np.array([len(history) for history in queries.histories])
+        mixed_rows = np.flatnonzero((kinds == ListKind.MIXED) & (lengths <= N_SHARED))
+        # the single films are scored together with the lists, which takes less time than a second call
+        all_queries, list_rows = add_single_films(queries, mixed_rows)
+        all_kinds = np.append(kinds, np.full(len(list_rows), ListKind.SINGLE))
+        scores = self._score_with_traits(all_queries, [*traits, *[None] * len(list_rows)], all_films)
+        items = (all_films.to_items(all_queries) if all_films else all_queries).histories
+        scores -= np.stack([self.release_years.mean_log_lifts(history) for history in items])
+        scores[all_kinds != ListKind.ALIKE] -= POPULARITY_DISCOUNT * self.log_shares
+        temperatures = self.unordered_inverse_temperatures[all_kinds][:, None]
+        single_scores = scores[n_lists:] * temperatures[n_lists:]
+        for row in mixed_rows.tolist():
+            history = queries.histories[row]
+            shared_out = share_out(single_scores[list_rows == row], history[history < self.n_items])
+            scores[row] = (scores[row] + shared_out) / 2
+        return np.asarray(scores[:n_lists] * temperatures[:n_lists])
+
+    def _score_with_traits(
+        self, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
+    ) -> np.ndarray:
+        """Return the weighted sum of the members' scores and the bonus of each common trait, (B, I) float32."""
+        item_queries = all_films.to_items(queries) if all_films else queries
         z = self._scores_of_members(queries, item_queries, all_films)
         scores = self.length_weights.combine(z, queries, self.member_factors(queries, traits))
         weight_sums = self.length_weights.weights.sum(1)[self.length_weights.range_indices(queries)]  # (B,)
+        trait_table = all_films.traits if all_films else self.traits
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
             if trait and len(history) >= (UNORDERED_MIN_BONUS_LENGTH if self.ignores_order else MIN_BONUS_LENGTH):
                 films = trait_table.items_with(trait)
                 scores[row, films[films < self.n_items]] += TRAIT_BONUS * weight_sums[row] * trait.strength
-        if self.ignores_order:
-            scores -= np.stack([self.release_years.mean_log_lifts(history) for history in item_queries.histories])
-            kinds = self._list_kinds(queries, traits)
-            scores[kinds != ListKind.ALIKE] -= POPULARITY_DISCOUNT * self.log_shares
-            self._share_out_mixed_lists(scores, queries, kinds, all_films)
-            scores *= self.unordered_inverse_temperatures[kinds][:, None]
         return scores
 
     def _list_kinds(self, queries: Queries, traits: Sequence[CommonTrait | None]) -> np.ndarray:
@@ -245,21 +271,6 @@ class VisitorPool(Pool):
         is_single = np.array([len(history) <= 1 for history in queries.histories], bool)
         is_alike = np.array([trait is not None and trait.share == 1 for trait in traits], bool)
         return np.where(is_single, ListKind.SINGLE, np.where(is_alike, ListKind.ALIKE, ListKind.MIXED))
-
-    def _share_out_mixed_lists(
-        self, scores: np.ndarray, queries: Queries, kinds: np.ndarray, all_films: AllFilms | None
-    ) -> None:
-        """Replace the scores (B, I) of mixed lists by the mean with `share_out`, so that no favourite is ignored."""
-        lengths = np.array([len(history) for history in queries.histories])
-        mixed_rows = np.flatnonzero((kinds == ListKind.MIXED) & (lengths <= N_SHARED))
-        if not len(mixed_rows):
-            return
-        single_queries, list_numbers = one_by_one(queries[mixed_rows])
-        single_scores = self._score_queries(single_queries, all_films)
-        for number, row in enumerate(mixed_rows.tolist()):
-            history = queries.histories[row]
-            shared_out = share_out(single_scores[list_numbers == number], history[history < self.n_items])
-            scores[row] = (scores[row] + shared_out) / 2
 
     def _scores_of_members(
         self, queries: Queries, item_queries: Queries, all_films: AllFilms | None
