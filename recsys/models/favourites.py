@@ -5,6 +5,7 @@ Shapes: B queries, I items, N tested factors, n favourites of a list.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from enum import IntEnum
 from itertools import pairwise
 
 import numpy as np
@@ -18,6 +19,14 @@ INVERSE_TEMPERATURES = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested valu
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
 N_SHARED = 10  # first recommendations that are shared out among the favourites of a mixed list
+
+
+class ListKind(IntEnum):
+    """What the films of a list in no order have in common."""
+
+    SINGLE = 0  # it has one film, or none
+    MIXED = 1  # no trait that all films have, see `CommonTrait`
+    ALIKE = 2  # a trait that all films have
 
 
 def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:
@@ -66,20 +75,21 @@ def mean_by_row(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.stack([scores[start:end].mean(0) for start, end in pairwise(bounds)])
 
 
-def one_by_one(queries: Queries) -> tuple[Queries, np.ndarray]:
-    """Return each film of each list as a list of its own, and the number of the list from which it comes.
+def add_single_films(queries: Queries, rows: np.ndarray) -> tuple[Queries, np.ndarray]:
+    """Return the queries, followed by each film of the lists `rows` as a list of its own, and the row of its list.
 
     The films of a list are sorted, so their given order does not matter.
     """
-    orders = [np.argsort(history, kind="stable") for history in queries.histories]
-    list_numbers = np.repeat(np.arange(len(queries)), [len(order) for order in orders])
-    positions = np.concatenate(orders)[:, None]
-    singles = queries[list_numbers]
-    histories = [history[position] for history, position in zip(singles.histories, positions, strict=True)]
+    orders = {row: np.argsort(queries.histories[row], kind="stable") for row in rows.tolist()}
+    list_rows = np.repeat(rows, [len(order) for order in orders.values()])
+    positions = [position for order in orders.values() for position in order[:, None]]  # (1,) each
+    repeated = queries[np.append(np.arange(len(queries)), list_rows)]
+    pairs = list(zip(list_rows.tolist(), positions, strict=True))
+    histories = [*queries.histories, *(queries.histories[row][position] for row, position in pairs)]
     ratings = None
-    if singles.ratings is not None:
-        ratings = [stars[position] for stars, position in zip(singles.ratings, positions, strict=True)]
-    return replace(singles, histories=histories, ratings=ratings), list_numbers
+    if queries.ratings is not None:
+        ratings = [*queries.ratings, *(queries.ratings[row][position] for row, position in pairs)]
+    return replace(repeated, histories=histories, ratings=ratings), list_rows
 
 
 def share_out(single_scores: np.ndarray, favourites: np.ndarray) -> np.ndarray:

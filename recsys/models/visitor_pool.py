@@ -17,10 +17,11 @@ from recsys.models.favourites import (
     INVERSE_TEMPERATURES,
     N_CALIBRATED,
     N_SHARED,
+    ListKind,
+    add_single_films,
     expected_hit_rates,
     in_several_orders,
     mean_by_row,
-    one_by_one,
     random_lists,
     share_out,
 )
@@ -50,12 +51,16 @@ NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films ra
 RELIABLE_SHARE = 0.007  # below this `_mean_share`, Markov chains have a lower weight for lists in no order
 MIN_BONUS_LENGTH = 3  # histories of fewer films have no bonus for a common trait
 UNORDERED_MIN_BONUS_LENGTH = 2  # the same for histories in no order
-POPULARITY_DISCOUNT = 0.15  # for lists in no order, because a visitor has probably watched the most popular films
+POPULARITY_DISCOUNT = 0.15  # in lists without a common trait, because visitors have probably watched popular films
 TRAIT_BONUS = 0.15  # films with the common trait get TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
 MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
-# Lengths of the lists of a user on which each of the `unordered_inverse_temperatures` is fitted. 1 is repeated, because
-# only one of a hundred films is a hit, and five draws per user give a more exact share of hits.
-UNORDERED_LENGTHS = ((1, 1, 1, 1, 1), (2, 3, 5, 10))
+# Lengths of the random lists of a user on which the inverse temperature of each `ListKind` is fitted. Lengths are
+# repeated where hits or lists are rare: one of a hundred single films is a hit, and one of fifteen lists is ALIKE.
+CALIBRATION_LENGTHS = {
+    ListKind.SINGLE: (1, 1, 1, 1, 1),
+    ListKind.MIXED: (2, 3, 5, 10),
+    ListKind.ALIKE: (2, 3, 5, 10) * 4,
+}
 
 
 class AllFilms(Protocol):
@@ -100,13 +105,14 @@ class VisitorPool(Pool):
       a rarely watched film are few.
     - Histories may have infrequent films if `all_films` is set. `content-fields` and the traits read their
       descriptions, and similar items replace them for the other members, see `AllFilms`.
-    - Lists in no order (`for_unordered_lists`) are scored in several orders, and the means of the scores are used. So
-      the order does not matter. The factor of `content-fields` is at least UNORDERED_MIN_FACTOR, or SINGLE_MIN_FACTOR
-      for a single film. The mean log lift of the release years is subtracted (`ReleaseYears`), and POPULARITY_DISCOUNT
-      times the log share of users who watched a film. The first recommendations of a mixed list are shared out among
-      its films (`_share_out_mixed_lists`). The scores have an inverse temperature with which the total probability of
-      the first N_CALIBRATED films is right on validation data. It is mostly below 1, because favourites predict the
-      next film worse than the newest films of a history do.
+    - Lists in no order (`for_unordered_lists`):
+      - They are scored in several orders, and the means of the scores are used. So the order does not matter.
+      - The factor of `content-fields` is at least UNORDERED_MIN_FACTOR, or SINGLE_MIN_FACTOR for a single film.
+      - The mean log lift of the release years is subtracted, see `ReleaseYears`.
+      - If the films have no trait in common, POPULARITY_DISCOUNT times the log share of users is subtracted, and the
+        first recommendations are shared out among the films (`share_out`).
+      - The scores of each `ListKind` have an inverse temperature with which the total probability of the first
+        N_CALIBRATED films is right on validation data.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -116,8 +122,7 @@ class VisitorPool(Pool):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        # of the scores of histories in no order: of one film, and of more films
-        self.unordered_inverse_temperatures = np.ones(len(UNORDERED_LENGTHS), np.float32)
+        self.unordered_inverse_temperatures = np.ones(len(ListKind), np.float32)  # of the scores, by `ListKind`
         self.is_fitted = False  # whether the weights are fitted or loaded
 
     def set_members(self, members: Mapping[str, Model]) -> None:
@@ -163,29 +168,31 @@ class VisitorPool(Pool):
         self.length_weights.set_weights(self.length_weights.weights * inverse_temperatures.weights)
 
     def _calibrate_unordered(self, valid: HeldOut, run: RunOptions) -> None:
-        """Set `unordered_inverse_temperatures`. The first one, of single films, changes the scores of mixed lists."""
-        self.unordered_inverse_temperatures = np.ones(len(UNORDERED_LENGTHS), np.float32)
-        for index, lengths in enumerate(UNORDERED_LENGTHS):
-            self.unordered_inverse_temperatures[index] = self._unordered_inverse_temperature(valid, lengths, run)
+        """Set `unordered_inverse_temperatures`. The one of single films changes the scores of mixed lists."""
+        self.unordered_inverse_temperatures = np.ones(len(ListKind), np.float32)
+        for kind in ListKind:
+            self.unordered_inverse_temperatures[kind] = self._unordered_inverse_temperature(valid, kind, run)
 
-    def _unordered_inverse_temperature(self, valid: HeldOut, lengths: Sequence[int], run: RunOptions) -> float:
+    def _unordered_inverse_temperature(self, valid: HeldOut, kind: ListKind, run: RunOptions) -> float:
         """Return the inverse temperature with which the expected hit rate equals the observed one, 1 without lists.
 
         The expected hit rate is the mean of `expected_hit_rates`, linearly interpolated between the tested values. A
         hit is a target among the top N_CALIBRATED items.
         """
         unordered_pool = self.for_unordered_lists()
-        examples = random_lists(valid, lengths, np.random.default_rng(run.seed))
-        n_lists, n_hits = len(examples.queries), 0
+        examples = random_lists(valid, CALIBRATION_LENGTHS[kind], np.random.default_rng(run.seed))
+        is_kind = self._list_kinds(examples.queries, [self._find_common_trait(h) for h in examples.queries.histories])
+        rows_of_kind = np.flatnonzero(is_kind == kind)
+        n_lists, n_hits = len(rows_of_kind), 0
         expected_hits = np.zeros(len(INVERSE_TEMPERATURES))
         for start in range(0, n_lists, SCORE_BATCH):
-            queries = examples.queries[start : start + SCORE_BATCH]
-            scores = unordered_pool.score(queries)
-            for row, row_scores in enumerate(scores, start):  # `row_scores` are views, so `scores` is masked in place
+            rows = rows_of_kind[start : start + SCORE_BATCH]
+            scores = unordered_pool.score(examples.queries[rows])
+            for row, row_scores in zip(rows, scores, strict=True):  # views, so `scores` is masked in place
                 row_scores[examples.excluded[row]] = -np.inf
                 n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
             expected_hits += expected_hit_rates(scores).sum(0)
-            run.report({"stage": "fit", "done": start + len(queries), "total": n_lists})
+            run.report({"stage": "fit", "done": start + len(rows), "total": n_lists})
         return float(np.interp(n_hits, expected_hits, INVERSE_TEMPERATURES)) if n_lists else 1.0
 
     def for_taste(self) -> Self:
@@ -215,42 +222,55 @@ class VisitorPool(Pool):
 
     def _score_queries(self, queries: Queries, all_films: AllFilms | None) -> np.ndarray:
         """Return the scores of histories, (B, I) float32. Without `all_films`, the histories have only items."""
-        item_queries = all_films.to_items(queries) if all_films else queries
         trait_table = all_films.traits if all_films else self.traits
         traits = [trait_table.find_common(history) for history in queries.histories]
+        if self.ignores_order:
+            return self._score_unordered(queries, traits, all_films)
+        return self._score_with_traits(queries, traits, all_films)
+
+    def _score_unordered(
+        self, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
+    ) -> np.ndarray:
+        """Return the scores of lists in no order, (B, I) float32. Mixed lists are shared out, see `share_out`."""
+        n_lists = len(queries)
+        kinds = self._list_kinds(queries, traits)
+        lengths = np.array([len(history) for history in queries.histories])
+        mixed_rows = np.flatnonzero((kinds == ListKind.MIXED) & (lengths <= N_SHARED))
+        # the single films are scored together with the lists, which takes less time than a second call
+        all_queries, list_rows = add_single_films(queries, mixed_rows)
+        all_kinds = np.append(kinds, np.full(len(list_rows), ListKind.SINGLE))
+        scores = self._score_with_traits(all_queries, [*traits, *[None] * len(list_rows)], all_films)
+        items = (all_films.to_items(all_queries) if all_films else all_queries).histories
+        scores -= np.stack([self.release_years.mean_log_lifts(history) for history in items])
+        scores[all_kinds != ListKind.ALIKE] -= POPULARITY_DISCOUNT * self.log_shares
+        temperatures = self.unordered_inverse_temperatures[all_kinds][:, None]
+        single_scores = scores[n_lists:] * temperatures[n_lists:]
+        for row in mixed_rows.tolist():
+            history = queries.histories[row]
+            shared_out = share_out(single_scores[list_rows == row], history[history < self.n_items])
+            scores[row] = (scores[row] + shared_out) / 2
+        return np.asarray(scores[:n_lists] * temperatures[:n_lists])
+
+    def _score_with_traits(
+        self, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
+    ) -> np.ndarray:
+        """Return the weighted sum of the members' scores and the bonus of each common trait, (B, I) float32."""
+        item_queries = all_films.to_items(queries) if all_films else queries
         z = self._scores_of_members(queries, item_queries, all_films)
         scores = self.length_weights.combine(z, queries, self.member_factors(queries, traits))
         weight_sums = self.length_weights.weights.sum(1)[self.length_weights.range_indices(queries)]  # (B,)
+        trait_table = all_films.traits if all_films else self.traits
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
             if trait and len(history) >= (UNORDERED_MIN_BONUS_LENGTH if self.ignores_order else MIN_BONUS_LENGTH):
                 films = trait_table.items_with(trait)
                 scores[row, films[films < self.n_items]] += TRAIT_BONUS * weight_sums[row] * trait.strength
-        if self.ignores_order:
-            scores -= np.stack([self.release_years.mean_log_lifts(history) for history in item_queries.histories])
-            scores -= POPULARITY_DISCOUNT * self.log_shares
-            self._share_out_mixed_lists(scores, queries, traits, all_films)
-            single, several = self.unordered_inverse_temperatures
-            scores *= np.array([single if len(history) <= 1 else several for history in queries.histories])[:, None]
         return scores
 
-    def _share_out_mixed_lists(
-        self, scores: np.ndarray, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
-    ) -> None:
-        """Replace the scores (B, I) of mixed lists by the mean with `share_out`, so that no favourite is ignored.
-
-        A list is mixed if its films have no trait in common, or if some of them lack the common trait.
-        """
-        has_trait = np.array([trait is not None and trait.share == 1 for trait in traits], bool)
-        lengths = np.array([len(history) for history in queries.histories])
-        mixed_rows = np.flatnonzero(~has_trait & (lengths >= 2) & (lengths <= N_SHARED))
-        if not len(mixed_rows):
-            return
-        single_queries, list_numbers = one_by_one(queries[mixed_rows])
-        single_scores = self._score_queries(single_queries, all_films)
-        for number, row in enumerate(mixed_rows.tolist()):
-            history = queries.histories[row]
-            shared_out = share_out(single_scores[list_numbers == number], history[history < self.n_items])
-            scores[row] = (scores[row] + shared_out) / 2
+    def _list_kinds(self, queries: Queries, traits: Sequence[CommonTrait | None]) -> np.ndarray:
+        """Return the `ListKind` of each history, (B,) int."""
+        is_single = np.array([len(history) <= 1 for history in queries.histories], bool)
+        is_alike = np.array([trait is not None and trait.share == 1 for trait in traits], bool)
+        return np.where(is_single, ListKind.SINGLE, np.where(is_alike, ListKind.ALIKE, ListKind.MIXED))
 
     def _scores_of_members(
         self, queries: Queries, item_queries: Queries, all_films: AllFilms | None
@@ -351,6 +371,6 @@ class VisitorPool(Pool):
         self.traits = TraitTable.from_state(state, n_items)
         self.release_years = ReleaseYears.from_state(state, n_items)
         inverse_temperatures = state.get("unordered_factors", np.ones(1, np.float32))
-        if len(inverse_temperatures) != len(UNORDERED_LENGTHS):  # a state of an older version
-            inverse_temperatures = np.full(len(UNORDERED_LENGTHS), inverse_temperatures.mean(), np.float32)
+        if len(inverse_temperatures) != len(ListKind):  # a state of an older version
+            inverse_temperatures = np.full(len(ListKind), inverse_temperatures.mean(), np.float32)
         self.unordered_inverse_temperatures = inverse_temperatures

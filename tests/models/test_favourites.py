@@ -50,9 +50,13 @@ def test_each_favourite_has_a_similar_number_of_the_first_recommendations():
     np.testing.assert_allclose(np.diff(both[:40]), np.diff(certain[:40]), atol=1e-5)  # equal favourites: equal order
 
 
-def test_one_by_one_gives_each_film_with_its_rating():
-    queries = Queries([np.array([7, 2]), np.array([4])], ratings=[np.array([5.0, 1.0]), np.array([2.0])])
-    singles, list_numbers = favourites.one_by_one(queries)
-    assert [history.tolist() for history in singles.histories] == [[2], [7], [4]]
-    assert [stars.tolist() for stars in singles.ratings] == [[1], [5], [2]]
-    assert list_numbers.tolist() == [0, 0, 1]
+def test_single_films_are_added_with_their_ratings():
+    ratings = [np.array([5.0, 1.0]), np.array([2.0]), np.array([3.0, 4.0])]
+    queries = Queries([np.array([7, 2]), np.array([4]), np.array([1, 9])], ratings=ratings)
+    extended, list_rows = favourites.add_single_films(queries, np.array([0, 2]))
+    assert [history.tolist() for history in extended.histories] == [[7, 2], [4], [1, 9], [2], [7], [1], [9]]
+    assert [stars.tolist() for stars in extended.ratings] == [[5, 1], [2], [3, 4], [1], [5], [3], [4]]
+    assert list_rows.tolist() == [0, 0, 2, 2]
+    unchanged, list_rows = favourites.add_single_films(queries, np.array([], int))
+    assert len(unchanged) == 3
+    assert not len(list_rows)

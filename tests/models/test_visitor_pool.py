@@ -10,9 +10,11 @@ from scipy.special import softmax
 from recsys.data.dataset import Queries
 from recsys.models import common_trait, favourites, visitor_pool
 from recsys.models.common_trait import TraitTable
+from recsys.models.favourites import ListKind
 from recsys.models.length_weights import comparable_scores
 from recsys.models.markov import Markov
 from recsys.models.pool import Pool, PoolConfig
+from recsys.models.release_years import ReleaseYears
 from recsys.models.visitor_pool import VisitorPool
 from tests import toys
 from tests.models.score_tables import ITEMS, TRAIN, ScoreTable, sample_held_out, score_table
@@ -93,8 +95,8 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert not unordered.favours_content(np.array([12, 13]))
 
 
-@pytest.mark.parametrize("lengths", visitor_pool.UNORDERED_LENGTHS)
-def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(lengths):
+@pytest.mark.parametrize("kind", [ListKind.SINGLE, ListKind.MIXED])
+def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(kind):
     """The next film is a popular film or depends on the newest film, about which random films say nothing."""
     popularity = 1 / np.arange(1, ITEMS + 1) ** 2
     follows = np.log(0.5 * np.eye(ITEMS, k=1) + 0.5 * popularity / popularity.sum())
@@ -103,7 +105,9 @@ def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(lengths):
     model.set_members(members)
     valid = sample_held_out(2000, {"order": members["order"]}, [1.0], lengths=(12, 15))
     model.fit(TRAIN, valid)
-    lists = favourites.random_lists(valid, lengths, np.random.default_rng(1))  # others than in the fit
+    lists = favourites.random_lists(
+        valid, visitor_pool.CALIBRATION_LENGTHS[kind], np.random.default_rng(1)
+    )  # others than in the fit
     scores = model.for_unordered_lists().score(lists.queries)
     for row, excluded in zip(scores, lists.excluded, strict=True):
         row[excluded] = -np.inf
@@ -137,24 +141,26 @@ def test_favourites_are_scored_in_both_orders_and_one_by_one(monkeypatch):
     model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     model.set_members(members)
     model.fit(toys.dataset([np.arange(30), *[np.arange(ITEMS)] * 3], ITEMS))
-    model.unordered_inverse_temperatures[:] = 0.5, 0.8
+    model.unordered_inverse_temperatures[:] = 0.5, 0.8, 1.0
+    model.release_years = ReleaseYears(1990 + np.arange(ITEMS) // 4, 1990, np.full((10, 4), 0.3, np.float32))
+    lists, singles = Queries([np.array([3, 7]), np.array([7, 3])]), Queries([np.array([3]), np.array([7])])
+    discounts = [
+        visitor_pool.POPULARITY_DISCOUNT * model.log_shares + model.release_years.mean_log_lifts(history)
+        for history in (lists.histories[0], *singles.histories)
+    ]
+    assert np.ptp(model.log_shares) > 0.1
     unordered = model.for_unordered_lists()
-    discount = visitor_pool.POPULARITY_DISCOUNT * model.log_shares
-    assert np.ptp(discount) > 0.01
-    singles = unordered.score(Queries([np.array([3]), np.array([7])]))
-    factors = {name: getattr(visitor_pool, f"{name}_MIN_FACTOR") for name in ("SINGLE", "UNORDERED")}
-    monkeypatch.setattr(model, "min_content_factor", factors["SINGLE"])
-    expected_singles = 0.5 * (model.score(Queries([np.array([3]), np.array([7])])) - discount)
-    np.testing.assert_allclose(singles, expected_singles, rtol=1e-4, atol=1e-4)
-    monkeypatch.setattr(model, "min_content_factor", factors["UNORDERED"])
-    orders = model.score(Queries([np.array([3, 7]), np.array([7, 3])]))
-    shared_out = favourites.share_out(singles, np.array([3, 7]))
-    expected = 0.8 * (orders.mean(0) - discount + shared_out) / 2
-    np.testing.assert_allclose(unordered.score(Queries([np.array([7, 3])]))[0], expected, rtol=1e-4, atol=1e-4)
+    monkeypatch.setattr(model, "min_content_factor", visitor_pool.SINGLE_MIN_FACTOR)
+    expected_singles = 0.5 * (model.score(singles) - discounts[1:])
+    np.testing.assert_allclose(unordered.score(singles), expected_singles, rtol=1e-4, atol=1e-4)
+    monkeypatch.setattr(model, "min_content_factor", visitor_pool.UNORDERED_MIN_FACTOR)
+    joint_scores = model.score(lists).mean(0) - discounts[0]
+    expected = 0.8 * (joint_scores + favourites.share_out(expected_singles, np.array([3, 7]))) / 2
+    np.testing.assert_allclose(unordered.score(lists), [expected] * 2, rtol=1e-4, atol=1e-4)
 
 
-def test_a_list_with_a_trait_in_common_is_not_mixed():
-    """Films 0 to 4 are documentaries. After two of them, their mean counts, not the share of each."""
+def test_a_list_with_a_trait_in_common_is_not_shared_out(monkeypatch):
+    """Films 0 to 4 are documentaries. Only a list with another film is mixed."""
     world = toys.dataset([np.arange(5), *([np.arange(5, ITEMS)] * 8)], ITEMS)
     genres = ["Documentary" if item < 5 else "Drama" for item in range(ITEMS)]
     world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
@@ -162,12 +168,15 @@ def test_a_list_with_a_trait_in_common_is_not_mixed():
     model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     model.set_members(members)
     unordered = model.fit(world).for_unordered_lists()
-    queries = Queries([np.array([1, 2]), np.array([1, 12])])
-    traits = [model.traits.find_common(history) for history in queries.histories]
-    scores = np.zeros((2, ITEMS), np.float32)
-    unordered._share_out_mixed_lists(scores, queries, traits, None)
-    assert not scores[0].any()
-    assert scores[1].any()
+    shared_out = []
+
+    def share_out(single_scores, films):
+        shared_out.append(films.tolist())
+        return favourites.share_out(single_scores, films)
+
+    monkeypatch.setattr(visitor_pool, "share_out", share_out)
+    unordered.score(Queries([np.array([1, 2]), np.array([1, 12]), np.array([3])]))
+    assert shared_out == [[1, 12]]
 
 
 def test_the_order_of_favourites_does_not_matter():
