@@ -1,9 +1,9 @@
 """Read ZIP archives from untrusted sources. An archive is checked before a member (a file in it) is read.
 
-Nothing is unpacked to disk.
-
 An archive is refused if it has too many or too large members, high compression ratios, passwords, overlapping members,
 duplicate names, or paths outside its folder. A member is read in small pieces, and never beyond its declared size.
+Nothing is unpacked to disk.
+
 References: OWASP ASVS 5, V5.2.3. Fifield, A better zip bomb, WOOT 2019.
 """
 
@@ -25,6 +25,7 @@ MAX_MEMBERS = 2_000
 MAX_DIRECTORY_BYTES = 1 << 20  # of the list of members at the end of the archive, which zipfile reads in one call
 CHUNK_BYTES = 1 << 12  # read at a time; small, so that a member larger than declared is noticed early
 MAX_COMPRESSION_RATIO = 100  # ratings files have about 5
+ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")  # first bytes of an archive, and of an empty archive
 UNCHECKED_BYTES = 1 << 16  # members up to this size can have any compression ratio
 MIN_HEADER_BYTES = 30  # of the header before each member
 METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # methods whose decompression can be stopped at any byte
@@ -67,7 +68,7 @@ class Archive:
             return b"".join(iter(lambda: file.read(CHUNK_BYTES), b""))
 
     def text(self, name: str) -> str:
-        """Read and decode a whole member."""
+        """Read and decode a whole member. Raises DataError if it is not text."""
         try:
             return decode_text(self.read(name))[0]
         except NoTextError as error:
@@ -75,7 +76,7 @@ class Archive:
 
 
 class _LimitedFile:
-    """An archive file from which at most MAX_DIRECTORY_BYTES are read at once. This limits the list of members."""
+    """An archive file of which at most MAX_DIRECTORY_BYTES are read at once. This limits the list of members."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

@@ -172,8 +172,8 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
 def _oldest_first(entries: list[Entry], columns: Columns) -> tuple[Entry, ...]:
     """Sort entries by time. Entries with equal times are in file order, or reversed if the newest row is at the top."""
     times = [time for entry in entries if (time := sort_time(entry))]
-    newest_first = times[0] > times[-1] if times else columns.newest_first
-    ordered = entries[::-1] if newest_first else entries
+    is_newest_first = times[0] > times[-1] if times else columns.is_newest_first
+    ordered = entries[::-1] if is_newest_first else entries
     return tuple(sorted(ordered, key=lambda entry: sort_time(entry) or datetime.min))
 
 
