@@ -462,9 +462,11 @@ def test_every_published_set_can_be_had():
 
 
 def test_the_table_tells_what_is_here(tmp_path):
-    assert [row.name for row in datasets.table() if row.is_present] == ["ml-latest-sample"]  # comes with the project
+    assert [row.name for row in datasets.summaries() if row.is_present] == [
+        "ml-latest-sample"
+    ]  # comes with the project
     datasets.get("ml-1m", archives.write(tmp_path, archives.double_colon()))
-    assert [row.name for row in datasets.table() if row.is_present] == ["ml-latest-sample", "ml-1m"]
+    assert [row.name for row in datasets.summaries() if row.is_present] == ["ml-latest-sample", "ml-1m"]
     assert datasets.prepared_names() == ["ml-1m"]
 
 
