@@ -44,7 +44,8 @@ def assemble(
 
     Users of the result are sorted by user id, items by movie id. Ratings with equal user and time keep their order in
     `raw` or, with ties="drawn", get a random order that depends only on user id and movie id. Raises DataError if a
-    film or user is described twice, if a rated film is not described, or if no film has enough ratings.
+    film or user is described twice, if a rated film is not described, or if no film has enough ratings. `noun` is the
+    word for items in this error.
     """
     if ties == "drawn":
         raw = raw.select(np.argsort(random_sort_keys(raw.user, raw.movie, TIES_SEED), kind="stable"))

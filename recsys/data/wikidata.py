@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HOST = "query.wikidata.org"
 ADDRESS = f"https://{HOST}/sparql"
 USER_AGENT = "NextReel/1.0 (a film recommender on somebody's own computer)"
-FORMAT = "application/sparql-results+json"
+ANSWER_FORMAT = "application/sparql-results+json"
 READ_TIMEOUT_SECONDS = 75.0  # without a byte; the service stops a query after 60 seconds
 TIMEOUT_SECONDS = 120.0  # of the whole answer
 MAX_BYTES = 32 << 20  # of one answer
@@ -76,7 +76,7 @@ SELECT ?imdb ?film ?fact ?thing ?text ?pages WHERE {{
 
 Facts = dict[str, Any]  # {"entity": "Q83495", "directors": [names], …, "minutes": 136 or None}; {}: unknown film
 
-_IMDB = re.compile(r"tt\d{1,12}")
+_IMDB_ID = re.compile(r"tt\d{1,12}")
 
 
 class QueryError(Exception):
@@ -115,7 +115,7 @@ class AnswerRow(BaseModel):
 
 def is_imdb_id(text: str) -> bool:
     """Return whether a text has the form of an IMDb id."""
-    return bool(_IMDB.fullmatch(text))
+    return bool(_IMDB_ID.fullmatch(text))
 
 
 def build_query(ids: Collection[str]) -> str:
@@ -189,7 +189,7 @@ def _post(query: str) -> Iterator[Any]:
     """Yield the response, then its body in chunks. The query is too long for a GET request."""
     import requests
 
-    headers, data = {"Accept": FORMAT, "User-Agent": user_agent()}, {"query": query}
+    headers, data = {"Accept": ANSWER_FORMAT, "User-Agent": user_agent()}, {"query": query}
     try:
         with requests.post(ADDRESS, data, headers=headers, stream=True, timeout=READ_TIMEOUT_SECONDS) as response:
             yield response

@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from typing import IO, Any, BinaryIO
 
 from recsys.data.dataset import DataError
-from recsys.data.text_encoding import NoTextError, decode_text
+from recsys.data.text_encoding import UnreadableTextError, decode_text
 from recsys.errors import Message
 
 MAX_MEMBERS = 2_000
@@ -28,8 +28,8 @@ MAX_COMPRESSION_RATIO = 100  # ratings files have about 5
 ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")  # first bytes of an archive, and of an empty archive
 UNCHECKED_BYTES = 1 << 16  # members up to this size can have any compression ratio
 MIN_HEADER_BYTES = 30  # of the header before each member
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # methods whose decompression can be stopped at any byte
-READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)
+COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # their decompression can be stopped at any byte
+READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)  # raised by zipfile for a damaged member
 OPEN_ERRORS = (*READ_ERRORS, NotImplementedError, RuntimeError, ValueError, OverflowError)
 
 
@@ -71,7 +71,7 @@ class Archive:
         """Read and decode a whole member. Raises DataError if it is not text."""
         try:
             return decode_text(self.read(name))[0]
-        except NoTextError as error:
+        except UnreadableTextError as error:
             raise DataError("its {name} {message}", name=name, message=error.message) from error
 
 
@@ -150,7 +150,7 @@ def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, is_verified:
         if member.file_size > max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * member.compress_size):
             text = "its {path} would be too large when unpacked ({file_size:,} bytes)"
             raise ArchiveError(text, path=_path(member), file_size=member.file_size)
-        if member.compress_type not in METHODS and not is_verified:
+        if member.compress_type not in COMPRESSION_METHODS and not is_verified:
             raise ArchiveError("its {path} uses an unsupported compression method", path=_path(member))
         if member.flag_bits & 1:
             raise ArchiveError("its {path} has a password", path=_path(member))

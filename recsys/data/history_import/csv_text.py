@@ -5,7 +5,7 @@ import io
 from dataclasses import dataclass
 
 from recsys.data.history_import.entries import MAX_FILE_BYTES, MAX_LINES, HistoryError
-from recsys.data.text_encoding import GUESSED_WARNING, NoTextError, UnknownEncodingError, decode_text
+from recsys.data.text_encoding import GUESSED_WARNING, UnknownEncodingError, UnreadableTextError, decode_text
 from recsys.errors import N_, Message
 
 MAX_COLUMNS = 200
@@ -50,7 +50,7 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
         text, is_encoding_guessed = decode_text(data)
     except UnknownEncodingError as error:
         raise HistoryError("“{name}” {message}, and choose it again", name=name, message=error.message) from error
-    except NoTextError as error:
+    except UnreadableTextError as error:
         raise HistoryError("“{name}” is not a text file; choose a CSV, JSON or ZIP file", name=name) from error
     return text, (Message(GUESSED_WARNING),) if is_encoding_guessed else ()
 
