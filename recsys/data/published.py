@@ -135,7 +135,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         report({"stage": "note", "text": Message(text, site=site_reason)})
     try:
         path = fetch_wheel(entry.wheel, target.parent, report)
-        return ArchiveFile(path, parse_recbole, entry.wheel.sha256, True)
+        return _archive_file(name, path, file_hashes(path), report)
     except DownloadError as error:
         text = "neither the site ({site}) nor the package index ({index}) delivered {title}"
         advice = Message(
@@ -149,7 +149,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
 
 
 def _archive_file(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
-    """Describe an archive by its hashes, and report a note if they are not published.
+    """Recognise an archive or wheel by its hashes, and report a note if they are not published.
 
     Raises DataError if the project ships an archive of the data set, and this is another archive.
     """
@@ -164,7 +164,8 @@ def _archive_file(name: str, path: Path, hashes: Hashes, report: ProgressCallbac
     elif not is_official:
         text = "{name} is not the official archive of {title}: its hash is different"
         report({"stage": "note", "text": Message(text, name=path.name, title=entry.title)})
-    return ArchiveFile(path, entry.parse, hashes.sha256, is_official)
+    is_wheel = entry.wheel is not None and hashes.sha256 == entry.wheel.sha256
+    return ArchiveFile(path, parse_recbole if is_wheel else entry.parse, hashes.sha256, is_official)
 
 
 def how_to_get(name: str) -> str:
