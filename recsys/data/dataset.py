@@ -326,7 +326,7 @@ class Queries:
     users: np.ndarray | None = None  # (B,) users of the training data, 0…U-1; None: other users, such as visitors
     ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history; NaN: not rated; None: unknown
     user_profiles: pd.DataFrame | None = None  # (B, 3) as in `Dataset`; None: not available
-    are_whole: bool = False  # whether each history begins with the first item of its user. Visitors: False
+    are_whole: bool = False  # whether each history begins with the user's first item. Unknown for visitors: False
 
     def __len__(self) -> int:
         return len(self.histories)

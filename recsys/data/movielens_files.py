@@ -9,7 +9,6 @@ import io
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -126,9 +125,8 @@ def parse_csv(archive: Archive) -> RawRatings:
     if "links.csv" in archive:
         for movie, imdb, tmdb in _rows(archive, "links.csv", ("movieId",), ("imdbId", "tmdbId")):
             links[_integer("links.csv", movie)] = imdb, _integer("links.csv", tmdb) if tmdb else None
-    tag_rows = _rows(archive, "tags.csv", ("movieId", "tag", "timestamp")) if "tags.csv" in archive else iter(())
-    integer = partial(_integer, "tags.csv")
-    tags = Tags.from_rows((integer(movie), tag, integer(time)) for movie, tag, time in tag_rows)
+    rows = _rows(archive, "tags.csv", ("movieId", "tag", "timestamp")) if "tags.csv" in archive else iter(())
+    tags = Tags.from_rows((_integer("tags.csv", movie), tag, _integer("tags.csv", time)) for movie, tag, time in rows)
     return RawRatings(*ratings, tags.assign_to(_films(films, links)), tags)
 
 

@@ -278,11 +278,11 @@ def _messages(
     for role, name in column_names.items():
         column = name if table.has_header else Message("column {n}", n=name)
         role_messages.append(Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column))
-    joined = role_messages[0]
+    roles = role_messages[0]
     for role_message in role_messages[1:]:
-        joined = Message("{roles}, {role}", roles=joined, role=role_message)
+        roles = Message("{roles}, {role}", roles=roles, role=role_message)
     text = "read as {columns}" if table.has_header else "the first row has no column names; read as {columns}"
-    read_as = Message(text, columns=joined)
+    read_as = Message(text, columns=roles)
     times = Message("there are no times, so the order of the rows is used")
     if time_format:
         start, end = np.array([timestamps.min(), timestamps.max()]).astype("datetime64[s]").astype("datetime64[D]")

@@ -37,8 +37,8 @@ MAX_SAMPLE_LENGTH = 1 << 20  # characters of these lines together
 BLANKS = r"\s+"
 SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # in order of preference
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
-# raised by the parsers of csv, json, pandas and pyarrow for an invalid file
-READ_ERRORS = (csv.Error, ValueError, OverflowError, RecursionError, NotImplementedError, OSError)
+# of csv, json, pandas and pyarrow for an invalid file
+PARSER_ERRORS = (csv.Error, ValueError, OverflowError, RecursionError, NotImplementedError, OSError)
 _SEQUENCE_GAP = re.compile(r"\s*,\s*|\s+")
 _SEQUENCE_ITEM = re.compile(rf"\d{{1,{MAX_ID_DIGITS}}}")
 
@@ -98,7 +98,7 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
         )
     except UnreadableTextError as error:
         raise DataError("{name} {message}; parquet and gzip are read too", name=name, message=error.message) from error
-    except READ_ERRORS as error:
+    except PARSER_ERRORS as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(
             "{name} cannot be read: {reason}; fix that line, or save the file again", name=name, reason=reason

@@ -136,7 +136,7 @@ def _quoted(texts: Collection[str] | Iterator[str], separator: str = " ") -> str
 
 def user_agent() -> str:
     """Return the User-Agent, with the contact address in $RECSYS_CONTACT if it is set."""
-    # a header can only have printable ASCII characters
+    # a header can only have printable ASCII characters, and a contact address has at most 100
     contact = "".join(letter for letter in os.environ.get("RECSYS_CONTACT", "") if " " <= letter <= "~")[:100]
     return f"{USER_AGENT[:-1]}; {contact})" if contact else USER_AGENT
 

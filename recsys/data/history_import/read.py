@@ -94,7 +94,7 @@ def _skip_reason(path: str) -> Reason | None:
 def _read_file(name: str, data: bytes, answers: Answers) -> ImportedFile:
     """Read a file that is not an archive."""
     text, notes = csv_text.decode(name, data)
-    start = text.lstrip()[:60]
+    start = text.lstrip()
     if start.startswith(("{", "[")):
         imported = json_files.read(name, text)
     elif start.startswith("<"):
