@@ -19,7 +19,7 @@ BATCH_SIZE = 100  # films in a query
 PAUSE_SECONDS = 1.0  # between two queries
 
 
-class Outcome(NamedTuple):
+class FilmCounts(NamedTuple):
     """The result of `enrich`: numbers of films of the data set."""
 
     films: int  # all films
@@ -27,7 +27,7 @@ class Outcome(NamedTuple):
     films_with_details: int  # films that Wikidata has
 
 
-def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
+def enrich(name: str, report: ProgressCallback = no_progress) -> FilmCounts:
     """Query Wikidata for the films of a data set that were not queried before, and write its `film_details`.
 
     `report` receives {"stage": "describe", "done": films, "total": films} and {"stage": "wait"}. Raises DataError if
@@ -59,7 +59,7 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
             films = {movie: facts_of[imdb] for movie, imdb in imdb_id_of.items() if facts_of.get(imdb)}
             if films:
                 film_details.write(name, films)
-    return Outcome(len(dataset.catalog.films), len(imdb_id_of), len(films))
+    return FilmCounts(len(dataset.catalog.films), len(imdb_id_of), len(films))
 
 
 def stored_facts() -> dict[str, wikidata.Facts]:

@@ -27,7 +27,7 @@ def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQue
     """Return a function that reads these cells, and a question to the visitor, None if the order is certain.
 
     The function returns None for a cell without a valid date. The order is uncertain if day first and month first give
-    equally many valid dates.
+    equally many valid dates, but different ones.
     """
     latest = now() + timedelta(days=2)  # a later date is invalid; two days allow for all time zones
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated
