@@ -80,11 +80,11 @@ def show_size(size: Size) -> None:
     if size.last_time:
         start, end = (datetime.fromtimestamp(time, UTC).strftime("%Y-%m") for time in (size.first_time, size.last_time))
         sentences.append(_("Ratings from {first_month} to {last_month}.", first_month=start, last_month=end))
-    if size.n_infrequent:
+    if size.infrequent_films:
         text = ngettext(
             "{n:,} film with too few ratings for training is not counted. You can find it under “Browse”.",
             "{n:,} films with too few ratings for training are not counted. You can find them under “Browse”.",
-            size.n_infrequent,
+            size.infrequent_films,
         )
         sentences.append(text)
     st.caption(format.escape_markdown(" ".join(sentences)))

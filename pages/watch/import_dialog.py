@@ -228,7 +228,7 @@ def _ask_columns(state: ImportState, question: ColumnQuestion, file_name: str, f
                 menu("scale", _("Highest possible rating"), RATING_SCALES, 120)
             if not columns.watch_date:
                 orders = {False: _("The one watched first"), True: _("The one watched last")}
-                menu("newest_first", _("No dates: which film comes first in the file?"), orders, 260)
+                menu("is_newest_first", _("No dates: which film comes first in the file?"), orders, 260)
 
 
 def _show_lines(headings: list[str], lines: Iterable[Sequence[str]]) -> None:

@@ -227,7 +227,7 @@ def _show_rows(recommendation_list: RecommendationList) -> None:
 def _credits(dataset: Dataset, pick: Recommendation) -> str | None:
     """Return running time and directors of a film, "" if unknown. None: the data set has neither."""
     details = dataset.catalog.details
-    return format.credits_line(details.get(pick.film.movie_id)) if details.has_names else None
+    return format.credits_line(details.get(pick.film.movie_id)) if details.has_people_or_titles else None
 
 
 def _show_pick_buttons(recommendation_list: RecommendationList, pick: Recommendation) -> None:

@@ -20,7 +20,7 @@ def list_datasets() -> None:
     from recsys.data import datasets
 
     print(f"{'name':<16}{'people':>9}{'items':>8}{'ratings':>12}{'MB':>6}  {'here':<5} licence")
-    for row in datasets.table():
+    for row in datasets.summaries():
         megabytes = "" if row.megabytes is None else row.megabytes
         sizes = f"{row.users:>9,}{row.items:>8,}{row.ratings:>12,}{megabytes:>6}"
         print(f"{row.name:<16}{sizes}  {'yes' if row.is_present else 'no':<5} {row.licence}")

@@ -14,20 +14,20 @@ from recsys.data.tie_breaking import equals_previous, is_duplicate, random_sort_
 from recsys.errors import Message
 from recsys.progress import ProgressCallback, no_progress
 
-MIN_RATINGS = 5  # default number of ratings that a film needs to be trained on
-TIES_SEED = 0  # of the random order of ratings with equal user and time
+MIN_RATINGS = 5  # default number of ratings that a film needs to be an item
+TIES_SEED = 0  # of the random order of ties
 MIN_SHARED_RATINGS = 5  # two users with this many ratings of equal film and time are the same person
 
 
 @dataclass(frozen=True)
 class RawRatings:
-    """The content of the files of a data set: ratings in file order, films in any order."""
+    """The parsed files of a data set: ratings and films in any order."""
 
     user: np.ndarray  # (E,) user ids of the files: int32, or int64 for large ids
     movie: np.ndarray  # (E,) movie ids: int32, or int64 for large ids
     rating: np.ndarray  # (E,) float32
     timestamp: np.ndarray  # (E,) int64, seconds since 1970
-    films: pd.DataFrame  # (F, 7) MOVIE_COLUMNS; also films without ratings
+    films: pd.DataFrame  # (F, 7 to 10) with the columns of `Catalog.movies`; also films without ratings
     tags: Tags = field(default_factory=Tags)
     user_profiles: pd.DataFrame | None = None  # (P, 3) PROFILE_COLUMNS, by user id; None: not available
 
@@ -42,9 +42,10 @@ def assemble(
 ) -> Dataset:
     """Sort ratings by user and time, and move the films with fewer than `min_ratings` ratings to `Catalog.infrequent`.
 
-    Users of the result are sorted by user id, items by movie id. With ties="drawn", ratings with equal user and time
-    get a random order, which depends only on user id and movie id. Raises DataError if a film or user is described
-    twice, if a rated film is not described, or if no film has enough ratings.
+    Users of the result are sorted by user id, items by movie id. Ratings with equal user and time keep their order in
+    `raw` or, with ties="drawn", get a random order that depends only on user id and movie id. Raises DataError if a
+    film or user is described twice, if a rated film is not described, or if no film has enough ratings. `noun` is the
+    word for items in this error.
     """
     if ties == "drawn":
         raw = raw.select(np.argsort(random_sort_keys(raw.user, raw.movie, TIES_SEED), kind="stable"))
@@ -83,7 +84,7 @@ def assemble(
 
 
 def _film_rows(ids: pd.Index, movie: np.ndarray) -> np.ndarray:
-    """Return the position (E,) of each movie id of `movie` in `ids`. Raises DataError for repeated or missing ids."""
+    """Return the position (E,) in `ids` of each movie id in `movie`. Raises DataError for repeated or missing ids."""
     if ids.has_duplicates:
         raise DataError("film {ids} is listed twice", ids=ids[ids.duplicated()][0])
     row = ids.get_indexer(movie).astype(np.int32)
@@ -110,17 +111,17 @@ def drop_duplicates(raw: RawRatings, report: ProgressCallback = no_progress) -> 
 
 
 def add_users_from(other: Dataset, train: Dataset, dataset: Dataset, until: int | None = None) -> Dataset:
-    """Append the users of another MovieLens data set to `train`, the training part of `dataset`.
+    """Append the users of `other` to `train`, the training part of `dataset`. All are MovieLens data sets.
 
-    Ratings of films that `train` lacks, or later than `until` (seconds since 1970), are dropped. Users who are in both
-    data sets are not added, because their held-out films would become training data. Raises DataError if a data set
-    lacks MovieLens ids or times, or if there is no user to add.
+    Ratings of films that `train` lacks, and ratings after `until` (seconds since 1970), are dropped. Users in both data
+    sets are not added, because their held-out films would become training data. Raises DataError if a data set lacks
+    MovieLens ids or times, or if there is no user to add.
     """
-    for checked in (other, dataset):
-        has_text_ids = "item_id" in checked.catalog.movies  # movie ids of MovieLens are numbers
-        if has_text_ids or not checked.has_times:
+    for source in (other, dataset):
+        has_text_ids = "item_id" in source.catalog.movies  # movie ids of MovieLens are numbers
+        if has_text_ids or not source.has_times:
             text = "{name} does not have the film IDs of MovieLens, or has no times; leave out --also"
-            raise DataError(text, name=checked.name)
+            raise DataError(text, name=source.name)
     events = other.interactions
     item = pd.Index(train.catalog.movie_ids).get_indexer(_movie_ids(other))  # (E,), -1: not in `train`
     is_added = (item >= 0) & ~np.isin(events.user, shared_users(dataset, other))
@@ -136,14 +137,14 @@ def add_users_from(other: Dataset, train: Dataset, dataset: Dataset, until: int 
     added = replace(added, user=(train.n_users + user_index).astype(np.int32))
     names = ("user", "item", "rating", "timestamp")
     joined_columns = (np.concatenate([getattr(train.interactions, name), getattr(added, name)]) for name in names)
-    # ids of different data sets can be equal, so added users get negative ids, which are not used elsewhere
+    # added users get negative ids, because users of different data sets can have equal ids
     user_ids = np.concatenate([train.user_ids, -1 - other.user_ids[added_users]])
     profiles = _joined_profiles(train, other, added_users)
     return Dataset(train.name, train.catalog, Interactions(*joined_columns), user_ids, train.ties, profiles)
 
 
 def shared_users(dataset: Dataset, other: Dataset) -> np.ndarray:
-    """Return the users of `other` who are also in `dataset`, ascending. For the criterion, see MIN_SHARED_RATINGS."""
+    """Return the users of `other` who are also in `dataset`, ascending. They share MIN_SHARED_RATINGS ratings."""
     ratings, other_ratings = (
         pd.DataFrame({"film": _movie_ids(part), "time": part.interactions.timestamp, "user": part.interactions.user})
         for part in (dataset, other)

@@ -1,6 +1,6 @@
-"""Detect columns of the files of added data sets by usual names, and parse numbers and timestamps in many formats.
+"""Detect columns by usual names, and parse numbers and timestamps in many formats.
 
-Shapes: R rows.
+An *event file* has a row for each event, an *item file* a row for each item. Shapes: R rows.
 """
 
 import math
@@ -18,7 +18,7 @@ _ITEM_IDS = (  # normalised names of columns that can be the item id in an event
 )
 # Normalised names of columns that can be the item id in an event file. In an item file, most of them are attributes of
 # an item, so only the names that end in "id" are used there.
-_OTHER_ITEMS = (
+_EVENT_ITEM_IDS = (
     *("barcode", "ean", "gtin", "upc", "trackuri", "spotifytrackuri", "album", "albumid", "podcast", "podcastid"),
     *("episode", "episodeid", "video", "videoid", "show", "showid", "series", "seriesid", "anime", "animeid"),
     *("app", "appid", "course", "courseid", "job", "jobid", "venue", "venueid", "poi", "restaurant", "restaurantid"),
@@ -38,7 +38,7 @@ ROLES = {  # role of a column in an event file → normalised column names, in o
         *("customername", "login", "userpseudoid", "anonymousid", "distinctid", "cookieid", "deviceid"),
         *("session", "sessionid"),
     ),
-    "item": (*_ITEM_IDS, *_OTHER_ITEMS),
+    "item": (*_ITEM_IDS, *_EVENT_ITEM_IDS),
     "rating": (
         *("rating", "ratings", "stars", "star", "score", "overall", "value", "userrating", "myrating", "starrating"),
         *("reviewrating", "reviewscore", "bookrating", "grade"),
@@ -57,7 +57,7 @@ ROLES = {  # role of a column in an event file → normalised column names, in o
     ),
 }
 ITEM_ROLES = {  # role of a column in an item file → normalised column names, in order of preference
-    "item": (*_ITEM_IDS, "id", *(name for name in _OTHER_ITEMS if name.endswith("id"))),
+    "item": (*_ITEM_IDS, "id", *(name for name in _EVENT_ITEM_IDS if name.endswith("id"))),
     "title": ("title", "name", "itemname", "movietitle", "producttitle", "productname", "booktitle", "label"),
     "year": ("year", "releaseyear", "yearofpublication", "originalpublicationyear", "releasedate", "published"),
     "genres": ("genres", "genre", "categories", "category", "class", "maincategory"),
@@ -67,7 +67,7 @@ ITEM_ROLES = {  # role of a column in an item file → normalised column names, 
     "tmdb_id": ("tmdbid", "tmdb"),
 }
 MISSING = ("", "nan", "NaN", "NA", "N/A", "null", "NULL", "None", "\\N")
-UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
+UNITS = {"seconds": 1, "milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}  # → units in a second
 MIN_TIME = -62_135_596_800  # start of the year 1, in seconds since 1970
 MAX_TIME = 253_402_300_800  # start of the year 10000
 _ALL_NAMES = {name for names in (*ROLES.values(), *ITEM_ROLES.values()) for name in names}
@@ -125,8 +125,8 @@ def parse_timestamps(cells: pd.Series) -> tuple[np.ndarray, np.ndarray, str]:
     """Parse times in the format of most cells.
 
     Returns:
-        Seconds since 1970, (R,) float64. Whether each cell could be parsed, (R,) bool. The format: "dates" for ISO 8601
-        and 20240131, or a key of UNITS. The unit is inferred from the size of the numbers.
+        Seconds since 1970, (R,) float64, 0 for invalid cells. Whether each cell is valid, (R,) bool. The format:
+        "dates" for ISO 8601 and 20240131, or a key of UNITS. The unit is inferred from the size of the numbers.
     """
     numbers, is_number = parse_numbers(cells)
     are_mostly_numbers = 2 * is_number.sum() > (~is_missing(cells)).sum()

@@ -38,7 +38,7 @@ MOVIE_COLUMNS = {  # columns of a film table, with dtypes. An unknown text is ""
     "imdb_id": "str",  # "tt0114709"
     "tmdb_id": "Int64",
 }
-OPTIONAL_MOVIE_COLUMNS = (  # all str, in data sets that `own_data` has added
+OPTIONAL_MOVIE_COLUMNS = (  # all str, only in own data sets, see `own_data`
     "item_id",  # the id in the file, if it is not a number
     "image",  # a web address
     "text",  # a description
@@ -63,7 +63,7 @@ def read_errors(path: Path) -> Iterator[None]:
 
 
 class Film(NamedTuple):
-    """A film of a data set, as the app shows it."""
+    """A film of a data set."""
 
     movie_id: int
     title: str
@@ -83,7 +83,7 @@ def film_table(rows: Sequence[tuple[Any, ...]]) -> pd.DataFrame:
 
 
 def film_tuples(movies: pd.DataFrame) -> list[Film]:
-    """Return the rows of a film table as tuples, because indexing a table is much slower."""
+    """Return the rows of a film table as `Film` tuples, because indexing a table is much slower."""
     years = [None if pd.isna(year) else int(year) for year in movies["year"]]
     return list(map(Film, movies["movie_id"].tolist(), movies["title"].tolist(), years, movies["genres"].tolist()))
 
@@ -95,7 +95,7 @@ class Catalog:
     movies: pd.DataFrame  # (I, 7 to 10) MOVIE_COLUMNS and perhaps OPTIONAL_MOVIE_COLUMNS; row i is item i
     infrequent: pd.DataFrame  # films with too few ratings for training; same columns
     tags: Tags = field(default_factory=Tags, repr=False)  # for all films
-    details: Details = field(default_factory=Details, repr=False)  # empty unless the data set was enriched
+    details: Details = field(default_factory=Details, repr=False)  # for all films
 
     def __len__(self) -> int:
         return len(self.movies)
@@ -125,12 +125,9 @@ class Catalog:
 
     @cached_property
     def duplicates(self) -> list[tuple[int, ...]]:
-        """Groups of film numbers. A group has the entries of a film that the data set lists several times.
-
-        `_is_same_film` decides whether two entries are the same film.
-        """
-        # A film's name is its title without brackets. `candidates` has only the films whose hash of name and year is
-        # repeated, because a table of all films of a large catalogue would need much memory.
+        """Groups of film numbers that are entries of the same film, see `_is_same_film`."""
+        # A film's name is its title without brackets. `candidates` has only the films with a repeated hash of name and
+        # year, because a table of all films of a large catalogue would need much memory.
         hashes = pd.Series([hash((film.title.partition(" (")[0], film.year)) for film in self.films], dtype=np.int64)
         numbers = np.flatnonzero(hashes.duplicated(keep=False))
         columns = ["imdb_id", "tmdb_id"]
@@ -329,7 +326,7 @@ class Queries:
     users: np.ndarray | None = None  # (B,) users of the training data, 0…U-1; None: other users, such as visitors
     ratings: Sequence[np.ndarray] | None = None  # (T,) float32 for each history; NaN: not rated; None: unknown
     user_profiles: pd.DataFrame | None = None  # (B, 3) as in `Dataset`; None: not available
-    are_whole: bool = False  # whether each history begins with the first item of its user. Visitors: False
+    are_whole: bool = False  # whether each history begins with the user's first item. Unknown for visitors: False
 
     def __len__(self) -> int:
         return len(self.histories)

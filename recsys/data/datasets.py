@@ -1,4 +1,4 @@
-"""List, load and prepare data sets by name: published data sets, and data sets that `own_data` has added."""
+"""List, load and prepare data sets by name: published data sets, and own data sets, which `own_data` adds."""
 
 import warnings
 from pathlib import Path
@@ -25,24 +25,22 @@ class DatasetSummary(NamedTuple):
     users: int
     items: int
     ratings: int
-    megabytes: int | None  # of the archive; None: an added data set
+    megabytes: int | None  # of the archive; None: an own data set
     licence: str
-    is_present: bool  # whether it is on this computer, prepared or as an archive that comes with the project
+    is_present: bool  # whether it is prepared on this computer, or its archive comes with the project
 
 
-def table() -> list[DatasetSummary]:
-    """Return a row for each published data set and for each added data set.
+def summaries() -> list[DatasetSummary]:
+    """Summarise each published data set and each own data set.
 
-    Published data sets have their published counts. Added data sets, and data sets prepared from another archive, have
-    the counts of the training data, without infrequent items and their ratings.
+    Published data sets have their published counts. Own data sets, and data sets prepared from another archive, are
+    counted without infrequent items and their ratings.
     """
     rows, local_names = [], prepared_names()
-    own_names = [name for name in local_names if name not in PUBLISHED]
-    for name in (*PUBLISHED, *own_names):
+    for name in dict.fromkeys((*PUBLISHED, *local_names)):  # without repeats
         entry, meta = PUBLISHED.get(name), prepared.metadata(name)
         counts = (entry.users, entry.films, entry.ratings) if entry else (0, 0, 0)
-        is_official = meta and meta["archive"].get("official")
-        if meta and not (entry and is_official):
+        if meta and not (entry and meta["archive"].get("official")):
             counts = (meta["people"], meta["items"], meta["ratings"])
         licence, megabytes = (entry.licence, entry.megabytes) if entry else ("yours", None)
         is_shipped = bool(entry and entry.sha256)
@@ -82,7 +80,7 @@ def differs_from_shipped(name: str) -> bool:
 def ensure(name: str, report: ProgressCallback = no_progress) -> Dataset:
     """Load a data set. The default data set is prepared first if `load` cannot load it.
 
-    If the disk is not writable, the archive is parsed for this process only.
+    If the disk is not writable, the default data set is kept in memory, for this process only.
     """
     try:
         return load(name)
@@ -103,8 +101,8 @@ def ensure(name: str, report: ProgressCallback = no_progress) -> Dataset:
 def get(name: str, source: Path | None = None, report: ProgressCallback = no_progress) -> Dataset:
     """Download, verify, parse and save a published data set. After a failure, an older prepared data set stays.
 
-    `source` is an archive to use in place of the download. `report` receives {"stage": "download", "done", "total",
-    "from"}, {"stage": "note", "text"}, {"stage": "parse"} and {"stage": "keep"}. Raises DownloadError, or DataError if
+    `source` is an archive to use in place of the download. `report` receives the events of `download.fetch`, then
+    {"stage": "note", "text"}, {"stage": "parse"} and {"stage": "keep"}. Raises DownloadError, or DataError if
     the archive cannot be used.
     """
     if name not in PUBLISHED:
@@ -153,22 +151,22 @@ def archives(name: str) -> dict[Path, bool]:
 
 
 def title(name: str) -> str:
-    """Return the title of a published data set, such as "MovieLens 100K", or the name of an added data set."""
+    """Return the title of a published data set, such as "MovieLens 100K", or the name of an own data set."""
     return PUBLISHED[name].title if name in PUBLISHED else name
 
 
 def serving_splitting(name: str) -> Splitting:
     """Return the splitting of a data set for the recommenders of the app.
 
-    UNTIED is used if the file order of ratings in the same second contains information. A model must not learn from
-    this order, because the list of a visitor does not have it.
+    UNTIED is used if the file order of ties is not random. A model must not learn this order, because the history of a
+    visitor does not have it.
     """
     entry = PUBLISHED.get(name)
     return UNTIED if entry and entry.ties == "file" and not entry.has_random_file_order else LEAVE_ONE_OUT
 
 
 def min_ratings(name: str) -> int:
-    """Return the number of ratings that a film of a data set needs to be trained on."""
+    """Return the number of ratings that a film of a data set needs to be an item."""
     if name in PUBLISHED:
         return PUBLISHED[name].min_ratings
     return int(_provenance(name).get("fewest", MIN_RATINGS))  # a key that `own_data.add` writes

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 CHUNK_BYTES = 1 << 16
 MAX_ATTEMPTS = 5  # failed connections in a row without new bytes, after which the download fails
-PAUSE_SECONDS = 0.25  # between connections, doubled with every failure in a row
+PAUSE_SECONDS = 0.25  # between connections; doubled by every failure in a row, also by the first
 READ_TIMEOUT_SECONDS = 20.0  # after this time without a byte, a connection counts as lost
 POLL_SECONDS = 0.5  # between two progress reports while nothing arrives
 REPORT_SECONDS = 0.1  # between two progress reports while data arrives
@@ -36,7 +36,7 @@ _END = object()  # result of `_read_next` at the end of a stream
 
 
 class DownloadError(DataError):
-    """A file that cannot be downloaded. The message has the reason and advice."""
+    """A file that cannot be downloaded. The message is `reason`, a `Message`, followed by advice."""
 
     def __init__(
         self, reason: str | Message, advice: str | Message = "", command: str | None = None, /, **fields: Any
@@ -151,12 +151,12 @@ class _Download:
 
     @property
     def size(self) -> int:
-        """The number of received bytes, also by earlier calls."""
+        """The number of bytes received by this call and earlier calls."""
         return self.part.stat().st_size if self.part.exists() else 0
 
     @property
     def is_resumable(self) -> bool:
-        """Whether the rest can be requested. The server sends it if the ETag of its file is still the same."""
+        """Whether the rest of the file can be requested. The server sends only the rest if its ETag has not changed."""
         return self.size > 0 and self.etag_file.exists()
 
     def remove_part(self) -> None:
@@ -201,7 +201,7 @@ class _Download:
             self._append(stream, self.size + int(length) if length.isdigit() else None)
 
     def _append(self, chunks: Iterator[bytes], total: int | None) -> None:
-        """Append the received chunks to the part file and report progress. `total`: size of the file, None: unknown."""
+        """Append chunks to the part file and report progress. `total` is the size of the file, None if unknown."""
         done, report_time = self.size, 0.0
         with self.part.open("ab") as file:
             for chunk in chunks:
@@ -258,7 +258,7 @@ def pause(seconds: float, report: ProgressCallback) -> None:
 
 
 def network_error_text(error: BaseException) -> Message:
-    """Return the cause of an exception of `requests`, in a few words."""
+    """Return the cause of an exception of `requests` as a clause: "it refuses connections"."""
     text = str(error)
     for pattern, summary in (
         ("resolve", N_("its name cannot be resolved")),

@@ -1,6 +1,6 @@
 """Add details from Wikidata (CC0) to the films of a data set: directors, cast, subjects, titles in other languages.
 
-The answers of Wikidata are stored for all data sets together, so no film is queried twice. An interrupted run continues
+The facts from Wikidata are stored for all data sets together, so no film is queried twice. An interrupted run continues
 where it stopped. `recsys.data.film_details` reads and writes the details of one data set.
 """
 
@@ -19,20 +19,20 @@ BATCH_SIZE = 100  # films in a query
 PAUSE_SECONDS = 1.0  # between two queries
 
 
-class Outcome(NamedTuple):
+class FilmCounts(NamedTuple):
     """The result of `enrich`: numbers of films of the data set."""
 
-    films: int  # all
+    films: int  # all films
     films_with_imdb_id: int
     films_with_details: int  # films that Wikidata has
 
 
-def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
+def enrich(name: str, report: ProgressCallback = no_progress) -> FilmCounts:
     """Query Wikidata for the films of a data set that were not queried before, and write its `film_details`.
 
     `report` receives {"stage": "describe", "done": films, "total": films} and {"stage": "wait"}. Raises DataError if
     the data set is not on this machine, is not of films, or has no IMDb ids. Raises DownloadError if Wikidata does not
-    answer. The answers received until then are stored.
+    answer. The facts received until then are stored.
     """
     dataset = datasets.ensure(name, report)
     if dataset.noun != "film":
@@ -45,36 +45,37 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> Outcome:
             name=name,
         )
     with exclusive_folder(paths.wikidata()):
-        answers = stored_answers()
+        facts_of = stored_facts()
         try:
-            unanswered = [imdb for imdb in dict.fromkeys(imdb_id_of.values()) if imdb not in answers]
-            _query(unanswered, answers, report)
+            new_ids = [imdb for imdb in dict.fromkeys(imdb_id_of.values()) if imdb not in facts_of]
+            _query(new_ids, facts_of, report)
         except DownloadError as error:
-            n_saved = sum(imdb in answers for imdb in imdb_id_of.values())
+            n_saved = sum(imdb in facts_of for imdb in imdb_id_of.values())
             text = "the details of {n:,} of {n_films:,} films are saved, and the app also works without the others"
             advice = Message(text, n=n_saved, n_films=len(imdb_id_of))
             raise DownloadError(error.message, advice, recsys_command("data", "enrich", name)) from error
         finally:  # also after an interruption
-            facts = {movie: answers[imdb] for movie, imdb in imdb_id_of.items() if answers.get(imdb)}  # without {}
-            if facts:
-                film_details.write(name, facts)
-    return Outcome(len(dataset.catalog.films), len(imdb_id_of), len(facts))
+            # without {}, the facts of films that Wikidata does not have
+            films = {movie: facts_of[imdb] for movie, imdb in imdb_id_of.items() if facts_of.get(imdb)}
+            if films:
+                film_details.write(name, films)
+    return FilmCounts(len(dataset.catalog.films), len(imdb_id_of), len(films))
 
 
-def stored_answers() -> dict[str, wikidata.Facts]:
-    """Return all stored answers by IMDb id. Damaged files are skipped, so their films are queried again."""
-    answers: dict[str, wikidata.Facts] = {}
+def stored_facts() -> dict[str, wikidata.Facts]:
+    """Return all stored facts by IMDb id. Damaged files are skipped, so their films are queried again."""
+    facts_of: dict[str, wikidata.Facts] = {}
     for path in sorted(paths.wikidata().glob("*.json")):
         with suppress(OSError, storage.DamagedFileError, KeyError, TypeError, ValueError):
-            answers |= storage.read_document(path)["films"]
-    return answers
+            facts_of |= storage.read_document(path)["films"]
+    return facts_of
 
 
 def imdb_ids(dataset: Dataset) -> dict[int, str]:
     """Return movie id → IMDb id.
 
     If the data set has no IMDb ids, they are taken from DEFAULT_DATASET. Its films are matched by movie id or, if the
-    data set does not have the movie ids of MovieLens, by title and year.
+    data set does not have the common movie ids of MovieLens, by title and year.
     """
     if listed_ids := _listed_imdb_ids(dataset.catalog):
         return listed_ids
@@ -83,18 +84,18 @@ def imdb_ids(dataset: Dataset) -> dict[int, str]:
     return match(dataset.catalog, default_catalog)
 
 
-def _query(ids: list[str], answers: dict[str, wikidata.Facts], report: ProgressCallback) -> None:
-    """Query Wikidata for IMDb ids in batches. Each answer is stored in a file and added to `answers`."""
+def _query(ids: list[str], facts_of: dict[str, wikidata.Facts], report: ProgressCallback) -> None:
+    """Query Wikidata for IMDb ids in batches. The facts of a batch are stored in a file and added to `facts_of`."""
     for start in range(0, len(ids), BATCH_SIZE):
         report({"stage": "describe", "done": start, "total": len(ids)})
         if start:
             pause(PAUSE_SECONDS, report)
         batch = ids[start : start + BATCH_SIZE]
-        answer = wikidata.fetch_facts(batch, report)
+        batch_facts = wikidata.fetch_facts(batch, report)
         file_name = f"{storage.sha256(' '.join(batch).encode())[:16]}.json"
         with disk_errors(paths.wikidata(), DiskError):
-            storage.write_document(paths.wikidata() / file_name, {"films": answer})
-        answers |= answer
+            storage.write_document(paths.wikidata() / file_name, {"films": batch_facts})
+        facts_of |= batch_facts
 
 
 def _listed_imdb_ids(catalog: Catalog) -> dict[int, str]:

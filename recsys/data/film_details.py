@@ -18,9 +18,9 @@ from recsys import paths, storage
 from recsys.errors import recsys_command
 
 NAME_COLUMNS = ("directors", "cast", "subjects", "countries", "languages", "titles")  # a cell has any number of names
-COLUMNS = ("movie_id", *NAME_COLUMNS, "minutes")  # of the table
+COLUMNS = ("movie_id", *NAME_COLUMNS, "minutes")  # of `Details.table`
 DTYPES = dict.fromkeys(NAME_COLUMNS, "str") | {"movie_id": "int64", "minutes": "Int64"}
-SEPARATOR = "|"  # between the names in a cell; no name contains it
+SEPARATOR = "|"  # between the names in a cell. No name contains it
 
 
 class FilmDetails(NamedTuple):
@@ -45,7 +45,7 @@ class Details:
     """The details of the films of a data set. `len` is the number of films with details from Wikidata.
 
     `table` has COLUMNS with DTYPES, and a row for each film that Wikidata has, in any order. `read_directors` returns
-    movie id → directors, for films without directors in the table. `recsys.data.prepared` sets it.
+    movie id → directors that come with the project. They are used if the table lacks the directors of a film.
     """
 
     table: pd.DataFrame = field(default_factory=_table)
@@ -66,12 +66,12 @@ class Details:
 
     @cached_property
     def shipped_directors(self) -> Mapping[int, tuple[str, ...]]:
-        """The result of `read_directors`."""
+        """Movie id → directors that come with the project."""
         return self.read_directors()
 
     @property
-    def has_names(self) -> bool:
-        """Whether films can have people or titles in other languages."""
+    def has_people_or_titles(self) -> bool:
+        """Whether the details have people or titles in other languages."""
         return bool(len(self) or self.shipped_directors)
 
     @cached_property
@@ -116,7 +116,7 @@ def read(name: str) -> Details:
 
 
 def version(name: str) -> str:
-    """Return a text that changes when the details of a data set are replaced, "" without details. Reads no file."""
+    """Return a text that changes when the stored details of a data set are replaced, "" without stored details."""
     return storage.version(paths.details(name))
 
 

@@ -1,7 +1,7 @@
 """Corrected titles and years of films, and their other names: assets/films/names.json.
 
 Some titles of MovieLens are provisional: *Avengers: Endgame* is "Avengers: Infinity War - Part II". The app shows,
-finds and imports films by corrected title and year. Models read the titles of the data set.
+finds and imports films by corrected title and year. Models read the titles in the data set.
 """
 
 from collections.abc import Mapping

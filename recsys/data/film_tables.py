@@ -1,7 +1,7 @@
 """Three tables of films that come with the project: directors, original languages and themes, by movie id of MovieLens.
 
-They were compiled from memory, without a source. If a film is not in a table, its directors or themes are unknown, and
-its language is English or unknown.
+They were written from memory, so they can have errors. If a film is not in a table, its directors or themes are
+unknown, and its language is English or unknown.
 """
 
 import csv
@@ -11,8 +11,7 @@ from pathlib import Path
 
 from recsys import paths, storage
 from recsys.data import published
-
-SEPARATOR = "|"  # between several directors or themes
+from recsys.data.film_details import SEPARATOR
 
 
 def original_languages(dataset: str) -> dict[int, str]:
@@ -43,7 +42,7 @@ def fingerprint(dataset: str) -> str:
 
 
 def _list_column(dataset: str, table: str) -> dict[int, tuple[str, ...]]:
-    """Return movie id → values in the column of a table that has the name of the table."""
+    """Return movie id → values in the column with the same name as its table."""
     return {movie: tuple(text.split(SEPARATOR)) for movie, text in _column(dataset, table, table).items()}
 
 

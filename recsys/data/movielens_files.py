@@ -1,7 +1,7 @@
-"""Parsers of the four file layouts of MovieLens. They read the files in a ZIP archive without unpacking it.
+"""Parsers of four file layouts of MovieLens data sets. They read the files in a ZIP archive without unpacking it.
 
 `parse_dat`: files with `::` (1M, 10M). `parse_100k`: files with `|` and tabs. `parse_csv`: 20M, 25M, 32M and latest.
-`parse_recbole`: the files of 100K in the wheel recbole. Shapes: E ratings, F films, P user profiles.
+`parse_recbole`: the files of 100K in the Python package recbole. Shapes: E ratings, F films, P user profiles.
 """
 
 import csv
@@ -9,7 +9,6 @@ import io
 from bisect import bisect
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -33,8 +32,8 @@ _GENRES_100K = (  # in the order of the flags in u.item
     *("unknown", "Action", "Adventure", "Animation", "Children's", "Comedy", "Crime", "Documentary", "Drama"),
     *("Fantasy", "Film-Noir", "Horror", "Musical", "Mystery", "Romance", "Sci-Fi", "Thriller", "War", "Western"),
 )
-_PROFILE_100K = ("user", "age", "gender", "occupation", "zip")  # columns, in the order of the file
-_PROFILE_1M = ("user", "gender", "age", "occupation", "zip")
+_PROFILE_FIELDS_100K = ("user", "age", "gender", "occupation", "zip")  # in the order of the file
+_PROFILE_FIELDS_1M = ("user", "gender", "age", "occupation", "zip")
 _MIN_AGES = (18, 25, 35, 45, 50, 56)  # in years, of each group of AGES after the youngest
 _OCCUPATION_NAMES_1M = (  # by number, from the README of ML-1M
     *("other", "academic/educator", "artist", "clerical/admin", "college/grad student", "customer service"),
@@ -51,7 +50,7 @@ T = TypeVar("T")
 
 @contextmanager
 def open_archive(path: Path, title: str, is_verified: bool = False) -> Iterator[Archive]:
-    """Open an archive of the data set with this title. Errors in the block become a DataError.
+    """Open an archive. Errors in the block become a DataError that names the data set by `title`.
 
     If `is_verified`, the hash of the archive equals a published hash, so all compression methods are allowed.
     """
@@ -91,7 +90,7 @@ def parse_dat(archive: Archive) -> RawRatings:
 
     films = _films(_parse_lines(archive, "movies.dat", parse_film))
     tags = Tags.from_rows(_parse_lines(archive, "tags.dat", parse_tag) if "tags.dat" in archive else ())
-    profiles = _user_profiles(archive, "users.dat", "::", _PROFILE_1M)
+    profiles = _user_profiles(archive, "users.dat", "::", _PROFILE_FIELDS_1M)
     if profiles is not None:
         profiles["occupation"] = profiles["occupation"].map(_occupation)
     return RawRatings(*ratings, tags.assign_to(films), tags, profiles)
@@ -110,7 +109,8 @@ def parse_100k(archive: Archive) -> RawRatings:
         return _integer("u.item", movie), title, "|".join(genres)
 
     ratings, films = _ratings(archive, "u.data", "\t"), _parse_lines(archive, "u.item", parse_film)
-    return RawRatings(*ratings, _films(films), user_profiles=_user_profiles(archive, "u.user", "|", _PROFILE_100K))
+    profiles = _user_profiles(archive, "u.user", "|", _PROFILE_FIELDS_100K)
+    return RawRatings(*ratings, _films(films), user_profiles=profiles)
 
 
 def parse_csv(archive: Archive) -> RawRatings:
@@ -125,14 +125,13 @@ def parse_csv(archive: Archive) -> RawRatings:
     if "links.csv" in archive:
         for movie, imdb, tmdb in _rows(archive, "links.csv", ("movieId",), ("imdbId", "tmdbId")):
             links[_integer("links.csv", movie)] = imdb, _integer("links.csv", tmdb) if tmdb else None
-    tag_rows = _rows(archive, "tags.csv", ("movieId", "tag", "timestamp")) if "tags.csv" in archive else iter(())
-    integer = partial(_integer, "tags.csv")
-    tags = Tags.from_rows((integer(movie), tag, integer(time)) for movie, tag, time in tag_rows)
+    rows = _rows(archive, "tags.csv", ("movieId", "tag", "timestamp")) if "tags.csv" in archive else iter(())
+    tags = Tags.from_rows((_integer("tags.csv", movie), tag, _integer("tags.csv", time)) for movie, tag, time in rows)
     return RawRatings(*ratings, tags.assign_to(_films(films, links)), tags)
 
 
 def parse_recbole(archive: Archive) -> RawRatings:
-    """Parse the 100K files in the wheel recbole 1.2.1. The result equals the result of `parse_100k`.
+    """Parse the 100K files in the package recbole 1.2.1. The result equals the result of `parse_100k`.
 
     The files have headers and tabs. A film is `movie⇥title⇥year⇥genres`, with blanks between genres.
     """
@@ -145,7 +144,7 @@ def parse_recbole(archive: Archive) -> RawRatings:
 
     ratings = _named_ratings(archive, "ml-100k.inter", "\t")
     films = _parse_lines(archive, "ml-100k.item", parse_film, skip=1)
-    profiles = _user_profiles(archive, "ml-100k.user", "\t", _PROFILE_100K, skip=1)
+    profiles = _user_profiles(archive, "ml-100k.user", "\t", _PROFILE_FIELDS_100K, skip=1)
     return RawRatings(*ratings, _films(films), user_profiles=profiles)
 
 
@@ -162,7 +161,7 @@ def _parse_lines(archive: Archive, name: str, parse: Callable[[str], T], skip: i
 
 
 def _rows(archive: Archive, name: str, required: Sequence[str], optional: Sequence[str] = ()) -> Iterator[list[str]]:
-    """Yield the cells of each row of a CSV member: the required, then the optional columns, "" for a missing column.
+    """Yield the cells of each row of a CSV member: the required, then the optional columns. A missing column gives "".
 
     Raises DataError if a required column is missing, and for a row of a different length than the header.
     """
@@ -242,7 +241,7 @@ def _ratings(
 
 
 def _text_ratings(archive: Archive, name: str, positions: Sequence[int], options: dict[str, Any]) -> Ratings:
-    """Return ratings with large ids, or with times in any format. Slow. Raises DataError for invalid values."""
+    """Return ratings with large ids, or with times in any format. Slower than `_ratings`. Raises DataError."""
     try:
         with archive.stream(name) as file:
             table = pd.read_csv(file, dtype=str, keep_default_na=False, na_filter=False, **options).fillna("")
@@ -281,7 +280,7 @@ def _films(films: list[tuple[int, str, str]], links: dict[int, tuple[str, int | 
 
 
 def imdb_id(text: str) -> str:
-    """Return an IMDb id with prefix and at least seven digits: "114709" → "tt0114709". "" stays ""."""
+    """Return an IMDb id with prefix and at least seven digits: "114709" → "tt0114709". An empty id stays empty."""
     return f"tt{text.removeprefix('tt').zfill(7)}" if text else ""
 
 
@@ -290,7 +289,7 @@ def _user_profiles(
 ) -> pd.DataFrame | None:
     """Return user profiles (P, 3), by user id, or None if the archive member `name` is missing or empty.
 
-    `fields` are the names of the columns. The zip code is not read, because it could identify a user.
+    `fields` are the names of the columns in file order. The zip code is not read, because it could identify a user.
     """
 
     def parse_profile(line: str) -> tuple[int, str, str, str]:

@@ -1,7 +1,8 @@
-"""Check a file of events, and add it as a data set. Such data sets are called *added* or *own*.
+"""Check an event file and an optional item file, and add them as an own data set (a data set that is not published).
 
-`check` counts all dropped and changed rows, and `CheckedFile.messages` reports the counts. Ids that are texts are
-replaced by numbers, and the texts become titles and user names. Shapes: R rows, E events, I items.
+An event file has a row for each event, an item file a row for each item. `check` counts all dropped and changed rows,
+and `CheckedFile.messages` reports the counts. Ids that are texts are replaced by numbers, and the texts become titles
+and user names. Shapes: R rows, E events, I items.
 """
 
 import re
@@ -27,8 +28,8 @@ NO_COLUMN = "none"  # the choice for a role that no column has
 DATASET_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 RESERVED_NAMES = {"ties", "studies"}  # names of folders beside the folders of the data sets
 INTEGER_ID = re.compile(r"(0|[1-9][0-9]{0,14})")  # at most 15 digits, so that float64 represents it exactly
-MAX_RATING = 1e6  # absolute value; larger numbers are typing errors or codes for "no rating"
-SAMPLE_ROWS = 1_000  # number of first rows by which columns of dates and of fractions are detected
+MAX_RATING = 1e6  # absolute value. Larger numbers are typing errors or codes for "no rating"
+SAMPLE_ROWS = 1_000  # first rows, by which columns of dates and of fractions are detected
 MAX_ID_LENGTH = 1_000  # characters of the id of a user or an item
 _ASIN = r"B[0-9A-Z]{9}|[0-9]{9}[0-9X]"  # item id of Amazon
 _AMAZON_USER = r"A[0-9A-Z]{9,20}"
@@ -64,18 +65,18 @@ _COUNT_TEXTS = {  # key of `CheckedFile.counts` → text
 class CheckedFile:
     """An event file that `check` has accepted, so that `add` can add it as a data set."""
 
-    raw: RawRatings  # sorted by user and time
+    raw: RawRatings  # sorted by user and time; row numbers in place of times if there are none
     user_names: pd.Series = field(repr=False)  # user id → name; empty if the ids in the file are numbers
     noun: Noun
     columns: dict[Role, str]  # the result of `assign_columns`
     time_format: str  # see `columns.parse_timestamps`; "": no times
-    # "rows", "events" (used rows), "people", "items", and the keys of _COUNT_TEXTS for dropped and changed rows
+    # "rows", "events" (used rows), "people", "items", and the keys of _COUNT_TEXTS
     counts: dict[str, int]
     messages: list[Message]  # sentences without full stops that summarise the file
 
 
 def assign_columns(table: Table, column_choices: dict[Role, str] | None = None) -> dict[Role, str]:
-    """Return role → column. Roles without a choice are detected by column names or, without a header, by content.
+    """Return role → column name. Roles without a choice are detected by names or, without a header, by content.
 
     `column_choices` is role → name or number (from 1) of a column, NO_COLUMN, or "" for no choice. Raises DataError if
     a chosen column does not exist, if a column has two roles, or if the user or item column cannot be detected.
@@ -228,15 +229,16 @@ def check(
     rating_cells = _number_cells(table, column_names["rating"]) if "rating" in column_names else None
     rating, is_rated = _ratings(rating_cells, len(is_used))
     used_rows = slice(None) if is_used.all() else is_used  # a slice does not copy the columns
-    user, user_ids, user_names = _ids(cells("user")[used_rows])
-    item, item_ids, item_names = _ids(cells("item")[used_rows])
+    user_index, user_ids, user_names = _ids(cells("user")[used_rows])
+    item_index, item_ids, item_names = _ids(cells("item")[used_rows])
     time, rating, is_rated = time[used_rows], rating[used_rows], is_rated[used_rows]
-    tie_keys = random_sort_keys(user_ids[user], item_ids[item], TIES_SEED) if has_times else None
-    order, sort_counts = _event_rows(user, item, time, tie_keys)
+    tie_keys = random_sort_keys(user_ids[user_index], item_ids[item_index], TIES_SEED) if has_times else None
+    order, sort_counts = _event_rows(user_index, item_index, time, tie_keys)
     films, item_counts = _item_films(item_ids, item_names, items)
-    user, item, rating, is_rated = user[order], item[order], rating[order], is_rated[order]
-    history_lengths = np.bincount(user)
-    raw = RawRatings(user_ids[user], item_ids[item], rating, np.floor(time[order]).astype(np.int64), films)
+    user_index, item_index, rating, is_rated = user_index[order], item_index[order], rating[order], is_rated[order]
+    history_lengths = np.bincount(user_index)
+    timestamp = np.floor(time[order]).astype(np.int64)
+    raw = RawRatings(user_ids[user_index], item_ids[item_index], rating, timestamp, films)
     counts = {
         "rows": len(table.rows),
         "multiline": table.n_multiline_rows,
@@ -276,16 +278,16 @@ def _messages(
     for role, name in column_names.items():
         column = name if table.has_header else Message("column {n}", n=name)
         role_messages.append(Message("{role} = {column}", role=Message(_ROLE_NAMES[role]), column=column))
-    joined = role_messages[0]
+    roles = role_messages[0]
     for role_message in role_messages[1:]:
-        joined = Message("{roles}, {role}", roles=joined, role=role_message)
+        roles = Message("{roles}, {role}", roles=roles, role=role_message)
     text = "read as {columns}" if table.has_header else "the first row has no column names; read as {columns}"
-    read_as = Message(text, columns=joined)
+    read_as = Message(text, columns=roles)
     times = Message("there are no times, so the order of the rows is used")
     if time_format:
         start, end = np.array([timestamps.min(), timestamps.max()]).astype("datetime64[s]").astype("datetime64[D]")
-        written = Message(_TIME_FORMATS[time_format])
-        times = Message("times are {written}, {start} to {end}", written=written, start=start, end=end)
+        text = "times are {written}, {start} to {end}"
+        times = Message(text, written=Message(_TIME_FORMATS[time_format]), start=start, end=end)
     messages = [size, read_as, times]
     if len(ratings):
         messages.append(Message("ratings go from {low:g} to {high:g}", low=ratings.min(), high=ratings.max()))
@@ -346,7 +348,8 @@ def _event_rows(
     """Return the row numbers (E,) of the events, sorted by user and time, and entries of `CheckedFile.counts`.
 
     Repeated rows are left out. Rows with equal user and time are sorted by `tie_keys` (R,). If `tie_keys` is None,
-    there are no times. The rows of a user then keep their order, and each row is an event.
+    there are no times: the rows of a user keep their order, and each row is an event. `user` and `item` can be ids or
+    indices.
     """
     order = np.argsort(user, kind="stable")
     if tie_keys is None:
@@ -362,15 +365,15 @@ def _event_rows(
 def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple[pd.DataFrame, dict[str, int]]:
     """Return the film table of all items, and entries of `CheckedFile.counts` about the item file.
 
-    `ids` and `names` are distinct ids and id → text, see `_ids`.
+    `ids` and `names` are the distinct ids, and id → text, of the items in the event file, see `_ids`.
     """
-    are_ids_texts = len(names) > 0
-    file_ids = names.reindex(ids) if are_ids_texts else pd.Series(ids.astype(str), index=ids, dtype="str")
+    has_text_ids = len(names) > 0
+    file_ids = names.reindex(ids) if has_text_ids else pd.Series(ids.astype(str), index=ids, dtype="str")
     if items is None:
-        return _films(ids, file_ids.to_numpy(), pd.DataFrame(index=file_ids.to_numpy()), are_ids_texts), {}
-    table, n_unsafe_images = _item_table(items, are_ids_texts)
+        return _films(ids, file_ids.to_numpy(), pd.DataFrame(index=file_ids.to_numpy()), has_text_ids), {}
+    table, n_unsafe_images = _item_table(items, has_text_ids)
     unused = table.index.difference(pd.Index(file_ids.to_numpy()))
-    if are_ids_texts:
+    if has_text_ids:
         unused_ids = np.arange(len(unused)) + int(ids.max()) + 1
     else:
         # all ids in the event file are numbers and become the movie ids, so items with other ids are left out
@@ -379,10 +382,10 @@ def _item_films(ids: np.ndarray, names: pd.Series, items: Table | None) -> tuple
     all_file_ids = np.concatenate([file_ids.to_numpy(object), unused.to_numpy(object)])
     n_undescribed = int((~file_ids.isin(table.index)).sum())
     counts = {"undescribed": n_undescribed, "unused": len(unused), "unsafe_images": n_unsafe_images}
-    return _films(np.concatenate([ids, unused_ids]), all_file_ids, table, are_ids_texts), counts
+    return _films(np.concatenate([ids, unused_ids]), all_file_ids, table, has_text_ids), counts
 
 
-def _item_table(items: Table, are_ids_texts: bool) -> tuple[pd.DataFrame, int]:
+def _item_table(items: Table, has_text_ids: bool) -> tuple[pd.DataFrame, int]:
     """Return an item file as a table, and the number of image addresses without https.
 
     The index of the table is the item id in the file. The columns are the other keys of `columns.ITEM_ROLES` that the
@@ -400,7 +403,7 @@ def _item_table(items: Table, are_ids_texts: bool) -> tuple[pd.DataFrame, int]:
     prose = [column for column in other_columns if _is_prose(column)]
     if prose and items.has_header:
         cells["text"] = pd.Series([". ".join(filter(None, row)) for row in zip(*prose, strict=True)], dtype="str")
-    if not are_ids_texts:
+    if not has_text_ids:
         cells["item"] = cells["item"].str.removesuffix(".0")
     n_unsafe_images = 0
     if "image" in cells:
@@ -420,7 +423,7 @@ def _is_prose(cells: pd.Series) -> bool:
     return bool(is_number.mean() < 0.5 and is_address.mean() <= 0.5)
 
 
-def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, are_ids_texts: bool) -> pd.DataFrame:
+def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, has_text_ids: bool) -> pd.DataFrame:
     """Return the film table (I, 7 to 10) of items with these numeric ids and these ids in the file.
 
     `table` is the result of `_item_table`. If the ids in the file are texts, they become the column "item_id".
@@ -435,15 +438,15 @@ def _films(ids: np.ndarray, file_ids: np.ndarray, table: pd.DataFrame, are_ids_t
         tmdb = int(tmdb_text) if INTEGER_ID.fullmatch(tmdb_text) else None
         films.append((movie, title, year, genres, row.tags.replace("|", ", "), imdb, tmdb))
     frame = film_table(films)
-    if are_ids_texts:
+    if has_text_ids:
         frame["item_id"] = pd.array(file_ids, dtype="str")
     return frame.assign(**{name: rows[name] for name in ("image", "text") if name in rows})
 
 
 def _title(title: str, year: str) -> tuple[str, int | None]:
-    """Return title and year of an item. The year is in the cell `year` or, as in MovieLens, at the end of the title.
+    """Return title and year of an item. The year is in the text `year` or, as in MovieLens, at the end of the title.
 
-    A year at the end of the title is removed, unless the cell `year` has another year.
+    A year at the end of the title is removed, unless `year` has another year.
     """
     plain_title, title_year = titles.title_and_year(title)
     match = re.search(r"(?<!\d)(1[0-9]{3}|20[0-9]{2})(?!\d)", year)
@@ -469,7 +472,7 @@ def check_name(name: str) -> None:
 
 
 def is_own(name: str) -> bool:
-    """Return whether this is the name of an added data set. The data set can be damaged."""
+    """Return whether this is the name of an own data set on this computer. The data set can be damaged."""
     is_published = name.casefold() in datasets.PUBLISHED
     return bool(DATASET_NAME.fullmatch(name)) and not is_published and paths.prepared(name).is_dir()
 
@@ -482,7 +485,7 @@ def add(name: str, checked: CheckedFile, source: str, min_ratings: int = 0, over
         checked: Result of `check`.
         source: Name of the file.
         min_ratings: Minimum number of events of an item that is used for training.
-        overwrite: Whether an added data set of this name is replaced.
+        overwrite: Whether an own data set of this name is replaced.
     """
     check_name(name)
     min_ratings = max(1, min_ratings)
@@ -495,7 +498,7 @@ def add(name: str, checked: CheckedFile, source: str, min_ratings: int = 0, over
             )
         dataset = assemble(name, checked.raw, min_ratings, noun=checked.noun)
         names = checked.user_names.reindex(dataset.user_ids).to_numpy(object) if len(checked.user_names) else None
-        dataset = replace(dataset, ties="drawn" if checked.time_format else "rows", user_names=names, noun=checked.noun)
+        dataset = replace(dataset, ties="drawn" if checked.time_format else "rows", user_names=names)
         prepared.save(dataset, {"file": source, "own": True, "fewest": min_ratings})
         paths.details(name).unlink(missing_ok=True)  # of the replaced data set
     return prepared.load(name)
@@ -514,7 +517,7 @@ def describe_dropped(checked: CheckedFile, dataset: Dataset) -> str:
 
 
 def remove(name: str) -> None:
-    """Delete an added data set with its models, results and vectors. Raises DataError for other data sets."""
+    """Delete an own data set with its models, results and vectors. Raises DataError for other data sets."""
     if not is_own(name):
         text = "{name} is not a data set that was added on this computer; see: {command}"
         raise DataError(text, name=name, command=recsys_command("data", "list"))

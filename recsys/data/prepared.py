@@ -33,7 +33,7 @@ from recsys.data.tags import Tags
 from recsys.errors import recsys_command
 
 FORMAT = 5  # increase it when the format of the files changes
-READABLE_FORMATS = (4, FORMAT)  # format 4 stores the files in a subfolder. Older formats must be prepared again
+READABLE_FORMATS = (4, FORMAT)  # format 4 has the files in a subfolder. Data in older formats must be prepared again
 ABOUT = "about.json"
 MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory: more than the largest array of MovieLens 32M
 EVENT_COLUMNS = ("user", "item", "rating", "timestamp")
@@ -117,7 +117,7 @@ def check(name: str) -> None:
 
 
 def keep_in_memory(dataset: Dataset, provenance: dict[str, Any]) -> Dataset:
-    """Keep a data set that could not be written to disk, so that `load` can return it in this process. Return it."""
+    """Keep a data set that could not be written to disk, for `load` in this process. Return the data set."""
     _in_memory[paths.prepared(dataset.name)] = dataset, dict(_describe(dataset, provenance))
     return dataset
 
@@ -137,7 +137,7 @@ def save(dataset: Dataset, provenance: dict[str, Any]) -> None:
 
 
 def _read_about(name: str) -> dict[str, Any]:
-    """Return about.json. Raises OSError, DamagedFileError, and MissingData for a format that cannot be read."""
+    """Return the content of about.json. Raises OSError, DamagedFileError, or MissingData for an unreadable format."""
     document = storage.read_document(paths.prepared(name) / ABOUT)
     if document.get("format") not in READABLE_FORMATS:
         raise MissingData("{name} was prepared by another version", recsys_command("data", "get", name), name=name)
@@ -145,7 +145,7 @@ def _read_about(name: str) -> dict[str, Any]:
 
 
 def _describe(dataset: Dataset, provenance: dict[str, Any]) -> PreparedMeta:
-    """Return the content of about.json."""
+    """Return the new content of about.json."""
     return {
         "format": FORMAT,
         "name": dataset.name,
@@ -185,7 +185,7 @@ def _write_array(array: np.ndarray, file: IO[bytes]) -> None:
 
 
 def _read(name: str, document: dict[str, Any], files: Mapping[str, Path]) -> Dataset:
-    """Return the data set in `files`: payload name → path. Raises OSError, ValueError or KeyError if they conflict."""
+    """Read the data set in `files`: payload name → path. Raises OSError, ValueError or KeyError for invalid files."""
     meta = _META.validate_python(document)
     events = [_read_array(files[f"{column}.npy"]) for column in EVENT_COLUMNS]
     if any(len(column) != meta["ratings"] for column in events):

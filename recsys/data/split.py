@@ -1,9 +1,9 @@
 """Split a data set into training, validation and test part, by one of four rules.
 
-Leave-one-out: a user's last item is the test item, the item before it the validation item, and all earlier items are
-training items. It is also used after shuffling the ties ("untied"). A model then learns from events that are later than
-the test items of other users. A split by date ("time") prevents this. With a split by user ("favourites"), models learn
-nothing about the test users (strong generalisation, Marlin 2004). Shapes: U users, E events.
+"leave-one-out": a user's last item is the test item, the item before it the validation item, and all earlier items are
+training items. "untied": the same after ties are shuffled. With both rules, a model learns from events that are later
+than the test items of other users. "time", a split at two dates, prevents this. "favourites", a split by user, has no
+training data about the test users (strong generalisation, Marlin 2004). Shapes: U users, E events.
 """
 
 import threading
@@ -18,12 +18,12 @@ from recsys.data.dataset import DataError, Dataset, HeldOut, Queries, Split
 from recsys.data.tie_breaking import random_sort_keys, shuffle_ties
 from recsys.errors import N_
 
-TEST_SHARE = 0.1  # minimum share of the events at or after a cut
+TEST_SHARE = 0.1  # minimum share of the events at or after a cut of `by_time`
 LIKED_SHARE = 0.8  # of the highest rating of a data set: the lowest rating of a liked item, 4 of 5 stars
 MIN_LIKED = 11  # liked items of a test user: up to 10 are given, and 1 is left as a target
 ORDERS_PER_USER = 3  # random orders of the liked items of each test user
 HIGHEST_STARS = 5  # of the scale of MovieLens
-OTHER_SCALE_RULE = N_(  # the rule "users" (`evaluation.protocols`) of data sets whose highest rating is not 5
+OTHER_SCALE_RULE = N_(  # `Split.description["users"]` of data sets whose highest rating is not HIGHEST_STARS
     "people in the test or validation part who rated at least 11 films with 80% of the highest rating or more"
 )
 FORMER_OTHER_SCALE_RULE = OTHER_SCALE_RULE.replace("people in", "people of")  # the text in older result files
@@ -77,7 +77,7 @@ def leave_one_out(dataset: Dataset, seed: int = 0) -> Split:
     queries have the validation item, too. Raises DataError if no user has three items.
     """
     lengths = np.diff(dataset.offsets)
-    users = np.flatnonzero(lengths >= 3)
+    users = np.flatnonzero(lengths >= 3)  # a training, a validation and a test item
     if not len(users):
         if dataset.noun == "film":
             text = "{name}: nobody has three films, so nothing can be held out; choose another data set"
@@ -102,18 +102,18 @@ def by_time(dataset: Dataset, seed: int = 0) -> Split:
     """Split at two midnights, the same for all users. `seed` is not used.
 
     Events before the first cut are training data, with the tags that were given before it. The validation target of a
-    user is the first item between the cuts, the test target the first item after the second cut. A query has all items
-    before the cut. Users without such an item or without a target are not evaluated. Raises DataError if no user is
-    left.
+    user is the first item between the cuts, and its query has the items before the first cut. The test target is the
+    first item after the second cut, and its query has the items before the second cut. Users without a target or with
+    an empty query are not evaluated. Raises DataError if no user is left.
     """
     if not dataset.has_times:
         text = "{name} has no times, so it cannot be split by date; choose another protocol"
         raise DataError(text, name=dataset.name)
-    cut = cuts(dataset)
-    before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < cut.valid)
-    train = replace(dataset, interactions=before, catalog=dataset.catalog.as_of(cut.valid))
-    valid, test = _hold_out_next(dataset, cut.valid, cut.test), _hold_out_next(dataset, cut.test)
-    return Split(train, valid, test, {"dates": cut.dates})
+    cuts = latest_cuts(dataset)
+    events_before = dataset.interactions.select(np.asarray(dataset.interactions.timestamp) < cuts.valid)
+    train = replace(dataset, interactions=events_before, catalog=dataset.catalog.as_of(cuts.valid))
+    valid, test = _hold_out_next(dataset, cuts.valid, cuts.test), _hold_out_next(dataset, cuts.test)
+    return Split(train, valid, test, {"dates": cuts.dates})
 
 
 def by_user(dataset: Dataset, seed: int = 0) -> Split:
@@ -125,9 +125,9 @@ def by_user(dataset: Dataset, seed: int = 0) -> Split:
     item, the target. `Protocol.n_given` shortens the query, and the removed items are then targets too. Raises
     DataError if no test user, or no validation user, has enough liked items.
     """
-    hashes = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0)
-    tenth = hashes % np.uint64(10)  # (U,) the tenth of the users to which a user belongs, 0 to 9
-    is_test, is_valid = tenth == 0, tenth == 1
+    hashes = random_sort_keys(dataset.user_ids, np.zeros(dataset.n_users), 0)  # of the user ids
+    group = hashes % np.uint64(10)  # (U,) each group from 0 to 9 has a tenth of the users
+    is_test, is_valid = group == 0, group == 1
     events = dataset.interactions
     train = replace(dataset, interactions=events.select(~(is_test | is_valid)[events.user]))
     valid, test = (_hold_out_liked(dataset, np.flatnonzero(part)) for part in (is_valid, is_test))
@@ -144,7 +144,7 @@ BY_USER = Splitting("favourites", by_user, "favourites-3")
 SPLITTINGS = {splitting.name: splitting for splitting in (LEAVE_ONE_OUT, UNTIED, BY_TIME, BY_USER)}
 
 
-def cuts(dataset: Dataset) -> Cuts:
+def latest_cuts(dataset: Dataset) -> Cuts:
     """Return the latest possible cuts. Raises DataError if the data set has no events.
 
     At least TEST_SHARE of all events are at or after the second cut. At least TEST_SHARE of the events before it are at
@@ -195,8 +195,9 @@ def _hold_out_positions(dataset: Dataset, users: np.ndarray, positions: np.ndarr
 
 
 def _hold_out_liked(dataset: Dataset, users: np.ndarray) -> HeldOut:
-    """Return the queries of `by_user` for these users. The queries of a user are consecutive."""
-    ratings, orders = np.asarray(dataset.interactions.rating), []  # `orders`: liked items in random order
+    """Hold out items of these users as in `by_user`. The queries of a user are consecutive."""
+    ratings = np.asarray(dataset.interactions.rating)
+    orders = []  # the liked items of a user in random order
     highest = float(ratings.max()) if len(ratings) else 0.0
     is_liked = ratings >= min(LIKED_SHARE * highest, highest)  # `highest` can be negative
     for user in users:

@@ -1,7 +1,7 @@
 """Compute statistics of a data set for charts: size, activity of users, popularity of films, and times.
 
-A function that returns a table returns a row for each bar or point of a chart. The table is empty if the data set lacks
-the times, ratings or years that it needs. Columns called "people" have numbers of users.
+Tables have a row for each bar or point of a chart. A table is empty if the data set lacks the times, ratings or years
+that it needs. Columns called "people" have numbers of users.
 Shapes: U users, I films, E events, G genres.
 """
 
@@ -23,7 +23,7 @@ GAPS = {  # time between two ratings → exclusive upper bound in seconds
     "under a day": 86_400,
     "a day or more": np.inf,
 }
-MAX_MONTHLY_SECONDS = 5 * 365 * 86_400  # five years: ratings over a longer time are counted by year, not by month
+MAX_MONTHLY_SPAN_SECONDS = 5 * 365 * 86_400  # ratings of more than five years are counted by year, not by month
 
 
 class Size(NamedTuple):
@@ -31,7 +31,7 @@ class Size(NamedTuple):
 
     users: int
     films: int  # used for training
-    n_infrequent: int  # films with too few ratings for training
+    infrequent_films: int  # films with too few ratings for training
     ratings: int  # events, also if they have no rating values
     first_time: int  # of the oldest rating, in seconds since 1970; 0: no times
     last_time: int  # of the newest rating, in seconds since 1970; 0: no times
@@ -122,7 +122,7 @@ def decades(dataset: Dataset) -> pd.DataFrame:
 def genres(dataset: Dataset) -> pd.DataFrame:
     """Return a row per genre with the columns genre, films (share of all), ratings (share of all), rating (mean).
 
-    A film counts for each of its genres. Genres with most ratings come first.
+    A film counts for each of its genres. The genres with the most ratings are first.
     """
     flags = dataset.catalog.movies["genres"].astype("str").str.get_dummies("|").drop(columns="", errors="ignore")
     has_genre = flags.to_numpy()  # (I, G) 0 or 1
@@ -143,7 +143,7 @@ def over_time(dataset: Dataset) -> pd.DataFrame:
     events = dataset.interactions
     if not dataset.has_times:
         return pd.DataFrame({"when": [], "ratings": [], "people": []})
-    unit = "M" if int(np.ptp(events.timestamp)) < MAX_MONTHLY_SECONDS else "Y"
+    unit = "M" if int(np.ptp(events.timestamp)) < MAX_MONTHLY_SPAN_SECONDS else "Y"
     when = events.timestamp.astype("datetime64[s]").astype(f"datetime64[{unit}]")
     period = (when - when.min()).astype(np.int64)  # (E,) months or years after the oldest rating
     ratings = np.bincount(period)
@@ -162,7 +162,7 @@ def stars(dataset: Dataset) -> pd.DataFrame:
 
 
 def gaps(dataset: Dataset) -> pd.DataFrame:
-    """Compute the share of each of GAPS among consecutive ratings of a user, in the columns gap, share."""
+    """Compute the share of each key of GAPS among the times between ratings of a user, in the columns gap, share."""
     if not dataset.has_times:
         return pd.DataFrame({"gap": [], "share": []})
     events = dataset.interactions

@@ -15,15 +15,15 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
 from recsys.data import columns
 from recsys.data.dataset import DataError, read_errors
-from recsys.data.text_encoding import NoTextError, decode_text
-from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES
+from recsys.data.text_encoding import UnreadableTextError, decode_text
+from recsys.data.zip_files import MAX_COMPRESSION_RATIO, UNCHECKED_BYTES, ZIP_SIGNATURES
 
 MAX_BYTES = 4 << 30  # of a gzipped file after decompression
 MAX_COLUMNS = 1_000
@@ -33,11 +33,12 @@ MAX_CELLS_PER_CHARACTER = 2  # of a text file
 MAX_CELLS_PER_BYTE = 20  # of a parquet file; files of MovieLens have one
 MAX_LITERAL_LENGTH = 1 << 20  # characters of a line that is parsed as a Python literal
 SAMPLE_LINES = 50  # first lines, by which separator, header and layout are detected
-SAMPLE_CHARACTERS = 1 << 20  # maximum total length of these lines
+MAX_SAMPLE_LENGTH = 1 << 20  # characters of these lines together
 BLANKS = r"\s+"
 SEPARATORS = ("\t", "::", ";", ",", "|", BLANKS)  # in order of preference
 SEPARATOR_NAMES = {"tab": "\t", "\\t": "\t", "space": BLANKS, " ": BLANKS, "comma": ",", "semicolon": ";"}
-READ_ERRORS = (csv.Error, ValueError, OverflowError, RecursionError, NotImplementedError, OSError)
+# of csv, json, pandas and pyarrow for an invalid file
+PARSER_ERRORS = (csv.Error, ValueError, OverflowError, RecursionError, NotImplementedError, OSError)
 _SEQUENCE_GAP = re.compile(r"\s*,\s*|\s+")
 _SEQUENCE_ITEM = re.compile(rf"\d{{1,{MAX_ID_DIGITS}}}")
 
@@ -50,9 +51,9 @@ class Table:
     rows: pd.DataFrame  # (R, C) str, "" for missing values
     has_header: bool
     is_encoding_guessed: bool = False  # whether the text was read as Windows-1252, see `text_encoding`
-    can_have_decimal_commas: bool = False  # whether the file is delimited text with a separator other than the comma
-    is_ambiguous: bool = False  # whether the file can also have sequences, see `_layout`
-    n_multiline_rows: int = 0  # rows with a line break in a cell. A missing quotation mark joins several rows into one
+    can_have_decimal_commas: bool = False  # whether the separator of delimited text is not the comma
+    is_ambiguous: bool = False  # whether the lines can also be sequences, see `_layout`
+    n_multiline_rows: int = 0  # rows with a line break in a cell. A missing quotation mark also causes such a row
 
 
 def read(path: Path, separator: str = "") -> Table:
@@ -71,9 +72,9 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
     try:
         if data[:4] == b"PAR1":
             return _table_from_frame(name, _parquet(name, data))
-        if data[:2] == b"PK":
+        if data.startswith(ZIP_SIGNATURES):
             raise DataError("{name} is a zip archive or a spreadsheet; unpack it, or save the sheet as CSV", name=name)
-        text, guessed = decode_text(data)
+        text, is_encoding_guessed = decode_text(data)
         text = text.replace("\r\n", "\n").replace("\r", "\n")
         if text[:4].lower() == "sep=":  # Excel writes the separator in the first line
             text = text.partition("\n")[2]
@@ -86,29 +87,29 @@ def parse(name: str, data: bytes, separator: str = "") -> Table:
             return _table_from_frame(name, pd.DataFrame(_records(name, text), dtype=object))
         layout = _layout(_sample(text))
         if layout == "sequences":
-            return Table(name, _sequences(text), has_header=False, is_encoding_guessed=guessed)
+            return Table(name, _sequences(text), has_header=False, is_encoding_guessed=is_encoding_guessed)
         separator = SEPARATOR_NAMES.get(separator, separator) or detect_separator(name, text)
         table = _delimited(name, text, separator)
         return replace(
             table,
-            is_encoding_guessed=guessed,
+            is_encoding_guessed=is_encoding_guessed,
             can_have_decimal_commas=separator != ",",
             is_ambiguous=layout == "ambiguous" and not table.has_header,
         )
-    except NoTextError as error:
+    except UnreadableTextError as error:
         raise DataError("{name} {message}; parquet and gzip are read too", name=name, message=error.message) from error
-    except READ_ERRORS as error:
+    except PARSER_ERRORS as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise DataError(
             "{name} cannot be read: {reason}; fix that line, or save the file again", name=name, reason=reason
         ) from error
 
 
-def _layout(lines: list[str]) -> str:
+def _layout(lines: list[str]) -> Literal["table", "sequences", "ambiguous"]:
     """Return "table" for a line per event, "sequences" for a line per user with all items, or "ambiguous".
 
-    Sequences have items with short integer ids, and lines of different length. In a table, lines may lack trailing
-    cells.
+    Sequences have short integer ids of items, and lines with different numbers of cells. In a table, lines may lack
+    trailing cells.
     """
     cells = [_SEQUENCE_GAP.split(line.strip()) for line in lines]
     can_be_sequences = all(_SEQUENCE_ITEM.fullmatch(cell) for row in cells for cell in row[1:])
@@ -222,7 +223,7 @@ def _table_from_frame(name: str, frame: pd.DataFrame) -> Table:
     """Convert the values of a frame, which can have any type, to text."""
     column_names = _distinct(map(str, frame))
     cells = {column: _as_text(frame.iloc[:, position]) for position, column in enumerate(column_names)}
-    return Table(name, pd.DataFrame(cells), True)
+    return Table(name, pd.DataFrame(cells), has_header=True)
 
 
 def _as_text(column: pd.Series) -> pd.Series:
@@ -235,7 +236,7 @@ def _as_text(column: pd.Series) -> pd.Series:
 
 
 def _value_text(value: Any) -> str:
-    """Return one value as in `_as_text`."""
+    """Return the text of one value, see `_as_text`."""
     if isinstance(value, list | tuple | np.ndarray):
         return "|".join(map(_value_text, value))
     if isinstance(value, dict):
@@ -310,7 +311,7 @@ def _decompress(name: str, data: bytes) -> bytes:
 
 def _sample(text: str) -> list[str]:
     """Return the lines among the first SAMPLE_LINES that are not blank, [""] if all are blank."""
-    lines = text[:SAMPLE_CHARACTERS].split("\n", SAMPLE_LINES)[:SAMPLE_LINES]
+    lines = text[:MAX_SAMPLE_LENGTH].split("\n", SAMPLE_LINES)[:SAMPLE_LINES]
     return [line for line in lines if line.strip()] or [""]
 
 
@@ -324,7 +325,7 @@ def _split(lines: list[str], separator: str) -> list[list[str]]:
 
 
 def _distinct(names: Iterable[str]) -> list[str]:
-    """Return unique column names. A repeated name gets the column number, which also replaces an empty name."""
+    """Make column names unique. An empty name becomes the column number, and a repeated name gets it in brackets."""
     unique: dict[str, None] = {}
     for number, name in enumerate(names, 1):
         name = name or str(number)

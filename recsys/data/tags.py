@@ -1,4 +1,7 @@
-"""Tags that users gave to films, with timestamps. Shapes: T assignments of a tag to a film, W distinct tags."""
+"""Tags that users gave to films, with timestamps. Shapes: T assignments of a tag to a film, W distinct tags.
+
+A tag has one or more words, in lower case.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -7,7 +10,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-MAX_TAGS = 10  # of a film in the film table
+MAX_TAGS = 10  # of a film in the column "tags"
 _empty_array = partial(np.zeros, 0, np.int64)
 
 
@@ -18,7 +21,7 @@ class Tags:
     movie: np.ndarray = field(default_factory=_empty_array)  # (T,) int64, movie ids
     tag_index: np.ndarray = field(default_factory=_empty_array)  # (T,) int32, indices of `texts`
     timestamp: np.ndarray = field(default_factory=_empty_array)  # (T,) int64, seconds since 1970
-    texts: tuple[str, ...] = ()  # (W,) the distinct tags, each of one or more words, in lower case, sorted
+    texts: tuple[str, ...] = ()  # (W,) the distinct tags, sorted
 
     @classmethod
     def from_rows(cls, rows: Iterable[tuple[int, str, int]]) -> "Tags":

@@ -1,7 +1,7 @@
-"""Sort ratings by user and time, shuffle ratings with equal user and time (ties), and detect repeated rows.
+"""Sort ratings by user and time, shuffle ties (ratings with equal user and time), and detect repeated rows.
 
 Times are whole seconds, and MovieLens users rated a page of films at once. A stable sort keeps ties in the order of the
-file. ML-1M has them in the order of a hash table, and most later data sets in the order of movie ids. A model could
+file. This is the order of a hash table in ML-1M, and the order of movie ids in most later data sets. A model could
 learn this order, although it is unrelated to taste. A random order prevents this.
 
 Shapes: E events.
@@ -44,7 +44,7 @@ def random_sort_keys(user_ids: np.ndarray, movie_ids: np.ndarray, seed: int) -> 
 
 
 def mix(values: np.ndarray) -> np.ndarray:
-    """Return a hash of each uint64: the last step of SplitMix64.
+    """Return a hash of each value (uint64): the last step of SplitMix64.
 
     Reference: Steele, Lea and Flood, Fast splittable pseudorandom number generators, OOPSLA 2014.
     """
@@ -54,7 +54,7 @@ def mix(values: np.ndarray) -> np.ndarray:
 
 
 def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
-    """Return the data set with events of equal user and time in a random order.
+    """Shuffle ties, see `reshuffle_ties`.
 
     Raises DataError if the data set has no times, or if its ties are in random order already.
     """
@@ -68,7 +68,7 @@ def shuffle_ties(dataset: Dataset, seed: int) -> Dataset:
 
 
 def reshuffle_ties(dataset: Dataset, seed: int) -> Dataset:
-    """Return the data set as `shuffle_ties`, also if the order is random already. The seed is below 2^64."""
+    """Return the data set with its ties in a random order. `seed` is from 0 to 2^64 - 1."""
     events = dataset.interactions
     user_ids, movie_ids = dataset.user_ids[events.user], dataset.catalog.movie_ids[events.item]
     order = np.argsort(random_sort_keys(user_ids, movie_ids, seed), kind="stable")

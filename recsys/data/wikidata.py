@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 HOST = "query.wikidata.org"
 ADDRESS = f"https://{HOST}/sparql"
 USER_AGENT = "NextReel/1.0 (a film recommender on somebody's own computer)"
-FORMAT = "application/sparql-results+json"
+ANSWER_FORMAT = "application/sparql-results+json"
 READ_TIMEOUT_SECONDS = 75.0  # without a byte; the service stops a query after 60 seconds
 TIMEOUT_SECONDS = 120.0  # of the whole answer
 MAX_BYTES = 32 << 20  # of one answer
@@ -38,7 +38,7 @@ PAUSE_SECONDS = 1.0  # before another attempt, doubled with every failure in a r
 BUSY_SECONDS = 60.0  # pause if the service is busy and sends no Retry-After
 MAX_PAUSE_SECONDS = 300.0  # if Retry-After is longer, the queries end
 MAX_CAST = 10  # best-known actors
-MAX_NAMES = 40  # of each other property, and of titles
+MAX_NAMES = 40  # of each other property, and titles
 MAX_NAME_LENGTH = 200  # characters
 JOINERS = "\u200c\u200d"  # invisible characters that Persian and Hindi need
 LANGUAGES = (  # of titles, best first: the most frequent languages of the web, and some for each script
@@ -76,7 +76,7 @@ SELECT ?imdb ?film ?fact ?thing ?text ?pages WHERE {{
 
 Facts = dict[str, Any]  # {"entity": "Q83495", "directors": [names], …, "minutes": 136 or None}; {}: unknown film
 
-_IMDB = re.compile(r"tt\d{1,12}")
+_IMDB_ID = re.compile(r"tt\d{1,12}")
 
 
 class QueryError(Exception):
@@ -115,7 +115,7 @@ class AnswerRow(BaseModel):
 
 def is_imdb_id(text: str) -> bool:
     """Return whether a text has the form of an IMDb id."""
-    return bool(_IMDB.fullmatch(text))
+    return bool(_IMDB_ID.fullmatch(text))
 
 
 def build_query(ids: Collection[str]) -> str:
@@ -136,13 +136,13 @@ def _quoted(texts: Collection[str] | Iterator[str], separator: str = " ") -> str
 
 def user_agent() -> str:
     """Return the User-Agent, with the contact address in $RECSYS_CONTACT if it is set."""
-    # a header can only have printable ASCII characters
+    # a header can only have printable ASCII characters, and a contact address has at most 100
     contact = "".join(letter for letter in os.environ.get("RECSYS_CONTACT", "") if " " <= letter <= "~")[:100]
     return f"{USER_AGENT[:-1]}; {contact})" if contact else USER_AGENT
 
 
 def fetch_facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
-    """Return IMDb id → facts, {} for films that Wikidata does not have.
+    """Return IMDb id → facts. The facts of films that Wikidata does not have are {}.
 
     A failed query is repeated after a pause. It is divided into two queries if a query for fewer films may succeed.
     `report` receives {"stage": "wait"} during pauses. Raises DownloadError if the service cannot be used now.
@@ -167,7 +167,7 @@ def fetch_facts(ids: Sequence[str], report: ProgressCallback = no_progress) -> d
 
 
 def send_query(ids: Sequence[str], report: ProgressCallback = no_progress) -> dict[str, Facts]:
-    """Send one query. Raises QueryError, or DownloadError if another attempt cannot succeed."""
+    """Send one query, and return as `fetch_facts`. Raises QueryError, or DownloadError if no attempt can succeed."""
     deadline = time.monotonic() + TIMEOUT_SECONDS
     timeout_message = Message("{host} did not respond in time", host=HOST)
     try:
@@ -189,7 +189,7 @@ def _post(query: str) -> Iterator[Any]:
     """Yield the response, then its body in chunks. The query is too long for a GET request."""
     import requests
 
-    headers, data = {"Accept": FORMAT, "User-Agent": user_agent()}, {"query": query}
+    headers, data = {"Accept": ANSWER_FORMAT, "User-Agent": user_agent()}, {"query": query}
     try:
         with requests.post(ADDRESS, data, headers=headers, stream=True, timeout=READ_TIMEOUT_SECONDS) as response:
             yield response
@@ -221,7 +221,7 @@ def _retry_after(headers: Mapping[str, str]) -> float:
 
 
 def parse_answer(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
-    """Return IMDb id → facts in an answer, {} for films that it lacks.
+    """Return IMDb id → facts in an answer. The facts of films that it lacks are {}.
 
     If several entities have the same IMDb id, `_facts` chooses one. Raises ValueError if `answer` is not the answer to
     a SELECT query.
@@ -243,7 +243,10 @@ def parse_answer(answer: Any, ids: Collection[str]) -> dict[str, Facts]:
 
 
 def _facts(entities: list[list[AnswerRow]]) -> Facts:
-    """Return the facts of the entity with the most rows and, if equal, the lowest number. Without entities: {}."""
+    """Return the facts of the entity with the most rows or, among equals, the lowest number. Without entities: {}.
+
+    `entities` has the rows of each entity.
+    """
     if not entities:
         return {}
     rows = max(entities, key=lambda entity: (len(entity), -entity[0].entity_number))
@@ -263,7 +266,7 @@ def _facts(entities: list[list[AnswerRow]]) -> Facts:
 
 
 def _names(rows: list[AnswerRow]) -> list[str]:
-    """Return the name of each thing in the best of NAME_LANGUAGES. The things with the most pages are first."""
+    """Return the name of each thing in the best of NAME_LANGUAGES that it has, the things with the most pages first."""
     best: dict[str, tuple[int, int, str]] = {}  # thing → (rank of the language, -pages, name)
     for row in rows:
         if row.language in NAME_LANGUAGES and (name := clean_name(row.text)):
@@ -275,7 +278,7 @@ def _names(rows: list[AnswerRow]) -> list[str]:
 
 def _minutes(seconds: list[str]) -> int | None:
     """Return the shortest running time in minutes, because longer times are usually of extended cuts. None: unknown."""
-    # times of less than a minute, or of a week and more, are errors
+    # times of less than a minute, or of about a week and more, are errors
     numbers = [float(text) for text in seconds if re.fullmatch(r"\+?\d{1,6}(\.\d{1,12})?", text, re.ASCII)]
     return min((round(number / 60) for number in numbers if 60 <= number < 600_000), default=None)
 

@@ -1,9 +1,9 @@
 """Read ZIP archives from untrusted sources. An archive is checked before a member (a file in it) is read.
 
-Nothing is unpacked to disk.
-
 An archive is refused if it has too many or too large members, high compression ratios, passwords, overlapping members,
 duplicate names, or paths outside its folder. A member is read in small pieces, and never beyond its declared size.
+Nothing is unpacked to disk.
+
 References: OWASP ASVS 5, V5.2.3. Fifield, A better zip bomb, WOOT 2019.
 """
 
@@ -18,17 +18,18 @@ from contextlib import contextmanager
 from typing import IO, Any, BinaryIO
 
 from recsys.data.dataset import DataError
-from recsys.data.text_encoding import NoTextError, decode_text
+from recsys.data.text_encoding import UnreadableTextError, decode_text
 from recsys.errors import Message
 
 MAX_MEMBERS = 2_000
 MAX_DIRECTORY_BYTES = 1 << 20  # of the list of members at the end of the archive, which zipfile reads in one call
 CHUNK_BYTES = 1 << 12  # read at a time; small, so that a member larger than declared is noticed early
 MAX_COMPRESSION_RATIO = 100  # ratings files have about 5
+ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")  # first bytes of an archive, and of an empty archive
 UNCHECKED_BYTES = 1 << 16  # members up to this size can have any compression ratio
 MIN_HEADER_BYTES = 30  # of the header before each member
-METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # methods whose decompression can be stopped at any byte
-READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)
+COMPRESSION_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # their decompression can be stopped at any byte
+READ_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError)  # raised by zipfile for a damaged member
 OPEN_ERRORS = (*READ_ERRORS, NotImplementedError, RuntimeError, ValueError, OverflowError)
 
 
@@ -67,15 +68,15 @@ class Archive:
             return b"".join(iter(lambda: file.read(CHUNK_BYTES), b""))
 
     def text(self, name: str) -> str:
-        """Read and decode a whole member."""
+        """Read and decode a whole member. Raises DataError if it is not text."""
         try:
             return decode_text(self.read(name))[0]
-        except NoTextError as error:
+        except UnreadableTextError as error:
             raise DataError("its {name} {message}", name=name, message=error.message) from error
 
 
 class _LimitedFile:
-    """An archive file from which at most MAX_DIRECTORY_BYTES are read at once. This limits the list of members."""
+    """An archive file of which at most MAX_DIRECTORY_BYTES are read at once. This limits the list of members."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file
@@ -149,7 +150,7 @@ def _check_contents(members: list[zipfile.ZipInfo], max_bytes: int, is_verified:
         if member.file_size > max(UNCHECKED_BYTES, MAX_COMPRESSION_RATIO * member.compress_size):
             text = "its {path} would be too large when unpacked ({file_size:,} bytes)"
             raise ArchiveError(text, path=_path(member), file_size=member.file_size)
-        if member.compress_type not in METHODS and not is_verified:
+        if member.compress_type not in COMPRESSION_METHODS and not is_verified:
             raise ArchiveError("its {path} uses an unsupported compression method", path=_path(member))
         if member.flag_bits & 1:
             raise ArchiveError("its {path} has a password", path=_path(member))

@@ -234,6 +234,12 @@ def test_the_set_of_the_project_is_not_taken_from_another_archive(tmp_path):
     assert not prepared.metadata(datasets.DEFAULT_DATASET)
 
 
+def test_a_wheel_can_be_given_in_place_of_the_archive(tmp_path, site):
+    path = archives.write(tmp_path, archives.recbole())
+    assert datasets.get("ml-100k", path).n_users
+    assert prepared.metadata("ml-100k")["archive"]["official"]
+
+
 @pytest.mark.parametrize(("content", "state"), [(None, "missing"), (b"PK", "damaged")])
 def test_an_archive_of_the_project_that_is_not_whole_is_said_so(tmp_path, monkeypatch, content, state):
     monkeypatch.setattr(published, "SHIPPED_ARCHIVES", tmp_path)
@@ -462,9 +468,11 @@ def test_every_published_set_can_be_had():
 
 
 def test_the_table_tells_what_is_here(tmp_path):
-    assert [row.name for row in datasets.table() if row.is_present] == ["ml-latest-sample"]  # comes with the project
+    assert [row.name for row in datasets.summaries() if row.is_present] == [
+        "ml-latest-sample"
+    ]  # comes with the project
     datasets.get("ml-1m", archives.write(tmp_path, archives.double_colon()))
-    assert [row.name for row in datasets.table() if row.is_present] == ["ml-latest-sample", "ml-1m"]
+    assert [row.name for row in datasets.summaries() if row.is_present] == ["ml-latest-sample", "ml-1m"]
     assert datasets.prepared_names() == ["ml-1m"]
 
 

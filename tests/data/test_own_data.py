@@ -197,7 +197,7 @@ def test_too_high_a_minimum_names_the_noun_of_the_data(noun, message):
 
 def test_the_list_counts_items_and_events_of_the_training_data():
     add("1 7\n1 8\n2 7\n2 9\n", min_ratings=2)
-    row = next(row for row in datasets.table() if row.name == "shop")
+    row = next(row for row in datasets.summaries() if row.name == "shop")
     assert (row.users, row.items, row.ratings) == (2, 1, 2)
 
 
@@ -313,7 +313,7 @@ def test_a_set_that_was_added_is_like_any_other_and_comes_back_as_it_was():
     assert again.user_names.tolist() == ["ann", "bob"]
     assert datasets.prepared_names() == ["shop"]
     assert leave_one_out(again).test.queries.users.tolist() == [0]
-    row = next(row for row in datasets.table() if row.name == "shop")
+    row = next(row for row in datasets.summaries() if row.name == "shop")
     assert (row.users, row.items, row.ratings, row.licence, row.is_present) == (
         2,
         3,

@@ -19,7 +19,7 @@ from recsys.data.split import (
     Splitting,
     by_time,
     by_user,
-    cuts,
+    latest_cuts,
     leave_one_out,
 )
 from recsys.data.tags import Tags
@@ -91,8 +91,8 @@ SPANNING = [  # (film, day); of 20 events two lie on day 18 or later, and of the
 
 def test_time_is_cut_at_the_last_midnights_with_a_tenth_after_them():
     world = toys.over_days(SPANNING)
-    assert cuts(world) == Cuts(valid=DAY_0 + 16 * 86_400, test=DAY_0 + 18 * 86_400)
-    assert cuts(world).dates == {"valid": "2001-09-25", "test": "2001-09-27"}
+    assert latest_cuts(world) == Cuts(valid=DAY_0 + 16 * 86_400, test=DAY_0 + 18 * 86_400)
+    assert latest_cuts(world).dates == {"valid": "2001-09-25", "test": "2001-09-27"}
 
 
 def test_across_a_cut_each_users_first_film_after_it_is_the_target():
@@ -122,7 +122,7 @@ def test_nothing_after_a_cut_reaches_training_or_a_history(seed):
         parts = by_time(world)
     except DataError:
         return
-    days = [(cut - DAY_0) // 86_400 for cut in (cuts(world).valid, cuts(world).test)]
+    days = [(cut - DAY_0) // 86_400 for cut in (latest_cuts(world).valid, latest_cuts(world).test)]
     assert [history.tolist() for history in parts.train.histories] == [
         [film for film, day in history if day < days[0]] for history in histories
     ]
@@ -149,7 +149,7 @@ def test_where_nobody_watched_before_and_after_the_cut_the_data_is_refused(histo
 
 def test_tags_given_after_the_cut_do_not_reach_training():
     world = toys.over_days(SPANNING)
-    cut = cuts(world).valid
+    cut = latest_cuts(world).valid
     given = [(100, "before", cut - 1), (100, "after", cut), (101, "after", cut + 1)]
     tagged = replace(world, catalog=toys.tagged(world.catalog, Tags.from_rows(given)))
     assert tagged.catalog.movies["tags"].tolist()[:2] == ["after, before", "after"]

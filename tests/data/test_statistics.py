@@ -23,7 +23,7 @@ def with_times(dataset, *seconds, ratings=None):
 
 def test_the_size_counts_people_films_and_ratings_and_how_full_the_table_of_both_is():
     found = statistics.size(with_times(toys.dataset([[0, 1, 2], [3]], 5), 10, 20, 30, 5))
-    assert (found.users, found.films, found.n_infrequent, found.ratings) == (2, 5, 0, 4)
+    assert (found.users, found.films, found.infrequent_films, found.ratings) == (2, 5, 0, 4)
     assert (found.first_time, found.last_time) == (5, 30)
     assert found.density == pytest.approx(4 / 10)
 

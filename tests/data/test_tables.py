@@ -155,6 +155,10 @@ def test_a_separator_can_be_named():
     assert cells(tables.parse("odd", b"user\titem\n1,5\t2\n", "tab")) == [("1,5", "2")]
 
 
+def test_a_text_that_begins_like_a_zip_archive_is_a_table():
+    assert list(tables.parse("keys.csv", b"PK,user,item\n1,2,3\n").rows) == ["PK", "user", "item"]
+
+
 @pytest.mark.parametrize(
     ("data", "words"),
     [

@@ -2,7 +2,7 @@ import codecs
 
 import pytest
 
-from recsys.data.text_encoding import NoTextError, UnknownEncodingError, decode_text
+from recsys.data.text_encoding import UnknownEncodingError, UnreadableTextError, decode_text
 
 WESTERN = [
     *("Amélie", "Les Misérables – L’Été", "Straße, die “größte”", "Señor ¿Qué?", "Håll Ålö", "Blåbærsyltetøy"),
@@ -44,13 +44,13 @@ def test_a_few_odd_words_among_many_do_not_matter():
 
 
 def test_utf_8_that_breaks_off_is_not_read_as_something_else():
-    with pytest.raises(NoTextError):
+    with pytest.raises(UnreadableTextError):
         decode_text("Les Misérables\nAmé".encode()[:-1])
 
 
 @pytest.mark.parametrize("data", [b"a\0b", "Amélie".encode("utf-16-le"), b"\xff\xfea\0\0\0", b"\x89PNG\r\n\x1a\n\0\0"])
 def test_what_holds_zeros_is_no_text(data):
-    with pytest.raises(NoTextError, match=r"^is not a text file$"):
+    with pytest.raises(UnreadableTextError, match=r"^is not a text file$"):
         decode_text(data)
 
 

@@ -109,7 +109,7 @@ class Service:
         self.server.content = json.dumps(results(*rows)).encode()
         self.behave(request, stop_after)
 
-    def says(self, content: bytes, kind: str = wikidata.FORMAT, status: int = 200, **headers: str) -> Any:
+    def says(self, content: bytes, kind: str = wikidata.ANSWER_FORMAT, status: int = 200, **headers: str) -> Any:
         """A trick: this instead of an answer."""
 
         def trick(request: Any) -> None:

@@ -9,7 +9,7 @@ import pytest
 from recsys import checkpoints, paths
 from recsys.cli.main import main
 from recsys.data import prepared
-from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting, by_time, cuts, leave_one_out
+from recsys.data.split import BY_TIME, LEAVE_ONE_OUT, UNTIED, Splitting, by_time, latest_cuts, leave_one_out
 from recsys.errors import RecsysError
 from recsys.evaluation import protocols, report, results, significance, tables
 from recsys.evaluation.evaluate import EvaluationError, evaluate
@@ -327,7 +327,7 @@ def test_a_result_tells_what_was_known_of_films_where_that_was_read(monkeypatch)
 
 def test_under_time_a_model_is_measured_that_knows_nothing_of_what_came_after_the_cut():
     document = evaluate("counts", SPANNING, "time")
-    assert document["protocol"]["dates"] == cuts(SPANNING).dates
+    assert document["protocol"]["dates"] == latest_cuts(SPANNING).dates
     split = by_time(SPANNING)
     found = results.ranks("days", "time", "counts")
     assert np.array_equal(found[0], rank_held_out(fakes.Counts().fit(split.train), split.test, FULL, SPANNING).ranks)

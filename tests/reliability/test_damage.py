@@ -135,7 +135,7 @@ def kinds(home, monkeypatch):
         "job": Kind(lambda: queue.add("popular", NAME), lambda: queue.jobs()[0].state, without=queue.State.DAMAGED),
         "answer of Wikidata": Kind(
             lambda: storage.replace_file(answer, storage.sign_document({"films": {"tt0000001": {}}})),
-            enrich.stored_answers,
+            enrich.stored_facts,
             without={},
         ),
         "encoder": Kind(

@@ -5,7 +5,7 @@ import io
 from dataclasses import dataclass
 
 from recsys.data.history_import.entries import MAX_FILE_BYTES, MAX_LINES, HistoryError
-from recsys.data.text_encoding import GUESSED_WARNING, NoTextError, UnknownEncodingError, decode_text
+from recsys.data.text_encoding import GUESSED_WARNING, UnknownEncodingError, UnreadableTextError, decode_text
 from recsys.errors import N_, Message
 
 MAX_COLUMNS = 200
@@ -14,7 +14,7 @@ _PICTURE = N_("a picture")
 # first bytes of files that are often chosen by mistake
 _KIND_BY_SIGNATURE = {b"%PDF": N_("a PDF"), b"\x89PNG": _PICTURE, b"\xff\xd8\xff": _PICTURE, b"GIF8": _PICTURE}
 
-Lines = list[tuple[int, tuple[str, ...]]]  # (line number in the file, cells), without blank lines
+Lines = list[tuple[int, tuple[str, ...]]]  # (line number in the file, cells) of the lines that are not blank
 
 
 @dataclass(frozen=True)
@@ -47,12 +47,12 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
             text = "“{name}” is {kind}, not a list of films; choose a CSV, JSON or ZIP file"
             raise HistoryError(text, name=name, kind=Message(kind))
     try:
-        text, was_guessed = decode_text(data)
+        text, is_encoding_guessed = decode_text(data)
     except UnknownEncodingError as error:
         raise HistoryError("“{name}” {message}, and choose it again", name=name, message=error.message) from error
-    except NoTextError as error:
+    except UnreadableTextError as error:
         raise HistoryError("“{name}” is not a text file; choose a CSV, JSON or ZIP file", name=name) from error
-    return text, (Message(GUESSED_WARNING),) if was_guessed else ()
+    return text, (Message(GUESSED_WARNING),) if is_encoding_guessed else ()
 
 
 def parse_table(name: str, text: str) -> CsvTable:

@@ -14,19 +14,20 @@ MAX_DATE_LENGTH = 60  # characters of a cell that are read
 MIN_YEAR = 1890  # of the first films
 # three numbers, perhaps after a few other characters: "'2024-01-31"
 _NUMERIC_DATE = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
-_TIME = re.compile(r"(?<=[T ,])(\d{1,2}):(\d{2})(?::(\d{2}))?")
+_TIME = re.compile(r"(?<=[T ,])(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s?([AP])M\b)?", re.IGNORECASE)
 _SECONDS = re.compile(r"^(\d{9,10})(\d{3})?$")  # since 1970, with or without milliseconds
 _COMPACT_DATE = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")  # 20240131
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH_NAME = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
-_DOTTED = re.compile(r"^\s*\d{1,2}\.\s*\d{1,2}\.\s*\d{2,4}\b")  # with dots, the month is never the first number
-_KOREAN = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 23 January 2024
+_DOTTED_DATE = re.compile(r"^\s*\d{1,2}\.\s*\d{1,2}\.\s*\d{2,4}\b")  # with dots, the month is never the first number
+_KOREAN_DATE = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 23 January 2024
 
 
 def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQuestion | None]:
-    """Return a function that reads these cells, and a question to the visitor if two orders fit equally well.
+    """Return a function that reads these cells, and a question to the visitor, None if the order is certain.
 
-    The function returns None for a cell without a valid date. The question is None if the order is certain.
+    The function returns None for a cell without a valid date. The order is uncertain if day first and month first give
+    equally many valid dates, but different ones.
     """
     latest = now() + timedelta(days=2)  # a later date is invalid; two days allow for all time zones
     counts = Counter(cell for cell in cells if cell.strip())  # dates are often repeated
@@ -47,9 +48,9 @@ def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQue
 
 def _orders(cells: list[str]) -> list[Order]:
     """Return the possible orders of the dates in these cells, the preferred order first."""
-    if any(_KOREAN.match(cell) for cell in cells):
+    if any(_KOREAN_DATE.match(cell) for cell in cells):
         return ["ymd"]
-    return ["ymd", "dmy"] if any(_DOTTED.match(cell) for cell in cells) else ["ymd", "dmy", "mdy"]
+    return ["ymd", "dmy"] if any(_DOTTED_DATE.match(cell) for cell in cells) else ["ymd", "dmy", "mdy"]
 
 
 def _question(
@@ -94,7 +95,7 @@ def read(cell: str, order: Order) -> datetime | None:
     year, month, day = parts["y"], parts["m"], parts["d"]
     if len(year) not in (2, 4) or len(month) > 2 or len(day) > 2:
         return None
-    if order == "ymd" and len(year) == 2 and not _KOREAN.match(text):
+    if order == "ymd" and len(year) == 2 and not _KOREAN_DATE.match(text):
         return None
     return _add_time(_date(_year(year), int(month), int(day)), text[match.end() :])
 
@@ -119,7 +120,9 @@ def _add_time(date: datetime | None, text: str) -> datetime | None:
     match = _TIME.search(text)
     if not (date and match):
         return date
-    hour, minute, second = (int(part or 0) for part in match.groups())
+    hour, minute, second = (int(part or 0) for part in match.groups()[:3])
+    if match[4]:  # 12:30 AM is half an hour after midnight
+        hour = hour % 12 + (12 if match[4] in "pP" else 0)
     return date.replace(hour=hour, minute=minute, second=second) if hour < 24 and minute < 60 and second < 60 else date
 
 

@@ -85,7 +85,7 @@ class Columns:
     n_viewings: str = ""
     kind: str = ""  # name of the column that has "film", "series" and so on
     page: str = ""
-    newest_first: bool = False  # whether a file without dates begins with the newest film
+    is_newest_first: bool = False  # whether a file without dates begins with the newest film
 
     @property
     def identifies_films(self) -> bool:

@@ -17,10 +17,10 @@ class FileFormat:
     """The format of a service for one kind of file."""
 
     title: str  # shown to the visitor
-    header: str  # column names in lower case that a CSV file must have, separated by commas; "" for JSON
+    header: str  # required column names of a CSV file, in lower case, separated by commas; "" for JSON
     columns: Columns
     may_be_watchlist: bool = False  # whether watchlists have the same format
-    is_exact: bool = False  # whether the header may have no other columns
+    is_exact: bool = False  # whether a CSV file must have no other columns
     advice: str = ""  # why the format is not a watch history, and what the visitor can do; "" for a watch history
     has_episodes: bool = False  # whether a title can be an episode: "Show: Season 1: Episode"
 
@@ -131,8 +131,8 @@ def detect_format(names: Sequence[str]) -> FileFormat | None:
 def is_header(names: Sequence[str]) -> bool:
     """Return whether the first line of a file of unknown format has column names, and not the first film.
 
-    A single cell that is not a usual name counts as a title. The user sees a title that is not found in the data set,
-    but would not notice a film that was read as a column name.
+    A single cell that is not a usual name counts as a title. The visitor sees a title that is not in the data set, but
+    would not notice a film that was read as a column name.
     """
     usual_names = {name for usual in USUAL_NAMES.values() for name in usual.split(",")}
     if usual_names.intersection(names):

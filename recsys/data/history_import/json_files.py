@@ -10,8 +10,7 @@ from recsys.data.history_import.formats import NEXTREEL_JSON, TRAKT_JSON
 from recsys.data.titles import MAX_TITLE_LENGTH
 from recsys.errors import N_, Message
 
-_SERIES_KEYS = ("show", "episode", "season")
-_WORK_KEYS = ("movie", *_SERIES_KEYS)  # keys of the film or series that a record is about
+_WORK_KEYS = ("movie", "show", "episode", "season")  # keys of the film or series that a record is about
 _UNWATCHED_DATES = ("listed_at", "collected_at")  # of films in lists and collections, in place of a watch date
 _ADVICE = N_("choose the ZIP or JSON file that Trakt or NextReel exports")
 

@@ -23,7 +23,6 @@ from recsys.data.history_import.entries import (
 from recsys.errors import N_, Message
 
 MAX_UNCOMPRESSED_BYTES = 5 * MAX_FILE_BYTES  # of all CSV and JSON files of an archive
-ZIP_SIGNATURES = (b"PK\x03\x04", b"PK\x05\x06")
 SAMPLE_ROWS = 5  # of an unknown CSV file
 PATH_SEPARATOR = " › "  # between an archive and a file in it
 # files of a Letterboxd archive with the header of "Letterboxd films", although they are not about watched films
@@ -39,7 +38,7 @@ def read(name: str, data: bytes, answers: Answers = NO_ANSWERS) -> list[Imported
     archive, it has an element per history, and a last element for the skipped files. Raises HistoryError if there is
     no history.
     """
-    if not data.startswith(ZIP_SIGNATURES):
+    if not data.startswith(zip_files.ZIP_SIGNATURES):
         return [_read_file(name, data, answers)]
     histories, skipped = [], []
     for path, content in _archive_files(name, data):
@@ -95,7 +94,7 @@ def _skip_reason(path: str) -> Reason | None:
 def _read_file(name: str, data: bytes, answers: Answers) -> ImportedFile:
     """Read a file that is not an archive."""
     text, notes = csv_text.decode(name, data)
-    start = text.lstrip()[:60]
+    start = text.lstrip()
     if start.startswith(("{", "[")):
         imported = json_files.read(name, text)
     elif start.startswith("<"):

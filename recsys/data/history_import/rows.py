@@ -31,12 +31,12 @@ _SEASON = re.compile(
 _SERIES_KINDS = {"tv series", "tvseries", "tv mini series", "tv mini-series", "tvminiseries", "tv episode", "tvepisode"}
 _SERIES_KINDS |= {"series", "show", "episode", "season", "mini series", "tv pilot", "tv show", "podcast series"}
 _SERIES_KINDS |= {"tv"}  # of Yamtrack. Its kind "anime" is in no list, because it can be a film or a series
-_OTHER_KINDS = {"video game", "videogame", "music video", "musicvideo", "podcast episode"}
-_OTHER_KINDS |= {"game", "boardgame", "book", "comic", "manga", "podcast"}
+_OTHER_MEDIA_KINDS = {"video game", "videogame", "music video", "musicvideo", "podcast episode"}
+_OTHER_MEDIA_KINDS |= {"game", "boardgame", "book", "comic", "manga", "podcast"}
 _YES = {"yes", "true", "1", "y", "ja", "oui", "sí", "si"}
 
-_ESCAPED = tuple(f"'{sign}" for sign in "=+-@|%\t")  # escaped formulas of spreadsheets
-_NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}  # values that mean that a film is not rated
+_FORMULA_STARTS = tuple(f"'{sign}" for sign in "=+-@|%\t")  # of escaped formulas in spreadsheets
+_NO_RATING = {"0", "0.0", "-1", "-1.0", "null", "None"}  # cells of films that are not rated
 
 Row = dict[str, str]  # column name → cell; no name is empty
 
@@ -58,7 +58,7 @@ def convert_table(file: str, table: CsvTable, file_format: FileFormat, answers: 
 def _unescape(text: str) -> str:
     """Return a cell without outer blanks and the apostrophe that escapes a formula."""
     text = text.strip()
-    return text[1:] if text.startswith(_ESCAPED) else text
+    return text[1:] if text.startswith(_FORMULA_STARTS) else text
 
 
 def convert_rows(
@@ -139,7 +139,7 @@ def _skip_reason(entry: Entry, row: Row, file_format: FileFormat) -> Reason | No
     kind = row.get(file_format.columns.kind, "").lower()
     if kind in _SERIES_KINDS or (file_format.has_episodes and _SEASON.search(entry.title)):
         return Reason.SERIES
-    if kind in _OTHER_KINDS:
+    if kind in _OTHER_MEDIA_KINDS:
         return Reason.OTHER_MEDIA
     return None if entry.title or entry.imdb_id or entry.tmdb_id or entry.movie_id else Reason.NAMELESS
 
@@ -172,8 +172,8 @@ def _notes(rows: Sequence[Row], columns: Columns, read_date: dates.Reader) -> tu
 def _oldest_first(entries: list[Entry], columns: Columns) -> tuple[Entry, ...]:
     """Sort entries by time. Entries with equal times are in file order, or reversed if the newest row is at the top."""
     times = [time for entry in entries if (time := sort_time(entry))]
-    newest_first = times[0] > times[-1] if times else columns.newest_first
-    ordered = entries[::-1] if newest_first else entries
+    is_newest_first = times[0] > times[-1] if times else columns.is_newest_first
+    ordered = entries[::-1] if is_newest_first else entries
     return tuple(sorted(ordered, key=lambda entry: sort_time(entry) or datetime.min))
 
 

@@ -150,7 +150,7 @@ class TitleIndex:
     @cached_property
     def _people_and_titles(self) -> PeopleAndTitles | None:
         """The index of people and of titles in other languages, or None if the film details have neither."""
-        return PeopleAndTitles(self._details, self._films) if self._details.has_names else None
+        return PeopleAndTitles(self._details, self._films) if self._details.has_people_or_titles else None
 
     @cached_property
     def _tag_words(self) -> frozenset[str]:

@@ -121,6 +121,21 @@ def test_netflix_writes_dates_as_the_account_does(dates, last):
     assert imported.date_question is None
 
 
+@pytest.mark.parametrize(
+    ("cell", "hour"),
+    [
+        ("1/31/2024 9:15 PM", 21),
+        ("1/31/2024, 12:15:00\u202fAM", 0),
+        ("1/31/2024 12:15pm", 12),
+        ("Jan 31, 2024 9:15 PM", 21),
+        ("1/31/2024 21:15 PM", 21),
+    ],
+)
+def test_times_of_a_12_hour_clock_are_read(cell, hour):
+    date = dates.read(cell, "mdy")
+    assert (date.year, date.month, date.day, date.hour, date.minute) == (2024, 1, 31, hour, 15)
+
+
 def test_dates_that_can_be_read_in_two_ways_are_asked_about():
     text = files.NETFLIX.format("3/2/25", "4/2/25", "5/2/25")
     question = read_single(text).date_question
@@ -231,7 +246,7 @@ def test_an_unknown_csv_whose_header_says_nothing_waits_for_an_answer():
     assert unanswered.column_question.sample[0] == ("Heat", "2023-01-24", "★★★½")
     imported = read_single(text, Answers(columns=Columns(title="what", watch_date="when", rating="how")))
     assert [(entry.title, entry.rating) for entry in imported.entries] == [("Heat", 3.5), ("Alien", 5.0)]
-    newest_first = read_single(text, Answers(columns=Columns(title="what", newest_first=True)))
+    newest_first = read_single(text, Answers(columns=Columns(title="what", is_newest_first=True)))
     assert titles(newest_first) == ["Alien", "Heat"]
 
 
