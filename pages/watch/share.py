@@ -112,7 +112,7 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], recommendation_list:
     files: list[tuple[str, str, str | bytes]] = [
         (_("Your films, CSV"), "films.csv", export.spreadsheet_bytes(export.films_csv(catalog, films))),
         (_("Predictions, CSV"), "next.csv", export.spreadsheet_bytes(export.recommendations_csv(catalog, picks))),
-        (_("All, JSON"), "films.json", export.as_json(dataset.name, title, catalog, films, picks, marked)),
+        (_("All, JSON"), "films.json", export.lists_json(dataset.name, title, catalog, films, picks, marked)),
         (_("For Letterboxd"), "letterboxd.csv", export.letterboxd_csv(catalog, films)),
     ]
     if current.later:

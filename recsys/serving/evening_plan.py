@@ -19,9 +19,9 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, exclusion_mask, rankings
 from recsys.serving.search.series import items_of_series
 
-DEFAULT_LENGTH = 3  # films
+DEFAULT_LENGTH = 3  # films of a plan
 BEAM_WIDTH = 5
-MAX_REASONS = 2  # for a film of a plan
+MAX_REASONS = 2  # films that explain a film of a plan
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PlanStep:
     """A film of a plan."""
 
     item: int
-    probability: float | None  # that it is watched next, if only allowed films are watched; None: model has none
+    probability: float | None  # that it is watched next, among the films not excluded; None: the model has none
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class _Plan:
     """One of the plans in the beam."""
 
     steps: tuple[PlanStep, ...] = ()
-    log_probability: float = 0.0  # joint, of the steps that the search has added; 0 if the model has none
+    log_probability: float = 0.0  # joint, of the steps that the search has added; 0 without probabilities
 
     @property
     def items(self) -> list[int]:
@@ -56,7 +56,7 @@ def plan_evening(
     rejected: Sequence[int] = (),
     kept: Sequence[PlanStep] = (),
 ) -> list[PlanStep]:
-    """Return the most likely sequence of films that a beam search finds. It is shorter if no films are left.
+    """Return the most likely plan that a beam search finds, shorter than `length` if no more films are left.
 
     A plan has at most one film of a series. The probability of a plan is the product of the probabilities of its steps.
     If the model has no probabilities, plans cannot be compared, so each step takes the best film.

@@ -16,7 +16,7 @@ from recsys.data.history_import.entries import Entry, ImportedFile, SkippedLine
 from recsys.data.history_import.read import read
 from recsys.data.history_import.rows import sort_time
 from recsys.errors import N_
-from recsys.serving.film_matching import CONFIDENT, Match, Matcher, MatchMethod
+from recsys.serving.film_matching import CONFIDENT_METHODS, Match, Matcher, MatchMethod
 from recsys.serving.recommend import Ratings
 
 CHOSEN = N_("chosen by you")  # in METHOD_COLUMN
@@ -24,7 +24,7 @@ NONE_OF_CANDIDATES = N_("none of the films that were offered")  # in REASON_COLU
 METHOD_COLUMN = "found"  # column with the method of the match
 REASON_COLUMN = "reason for leaving it out"
 TRANSLATED_COLUMNS = METHOD_COLUMN, REASON_COLUMN  # pages translate their cells, because other cells are names
-SAME_VIEWING_GAP = timedelta(days=1)  # services can give the same viewing dates that differ by a day
+SAME_VIEWING_GAP = timedelta(days=1)  # the dates of one viewing can differ by a day between services
 MAX_SHORTENED_NAMES = 5  # names in a note
 
 
@@ -131,7 +131,7 @@ class Review:
         for match in self.matches:
             if match.is_confident:
                 methods[match.films[0]].append(match.method)
-        return Counter(min(film_methods, key=CONFIDENT.index) for film_methods in methods.values())
+        return Counter(min(film_methods, key=CONFIDENT_METHODS.index) for film_methods in methods.values())
 
     def watched_films(self, choices: Mapping[str, int | None]) -> list[WatchedFilm]:
         """Return the matched films of the data set, oldest first. For `choices`, see `film_number`."""
@@ -236,7 +236,9 @@ def _watched_film(number: int, entries: Sequence[Entry]) -> WatchedFilm:
     return WatchedFilm(number, last_date, bool(dates), n_viewings, stars)
 
 
-def as_json(dataset: str, catalog: Catalog, films: Sequence[ImportedFilm], film_numbers: Mapping[int, int]) -> str:
+def films_json(
+    dataset_name: str, catalog: Catalog, films: Sequence[ImportedFilm], film_numbers: Mapping[int, int]
+) -> str:
     """Return all films of history files, including films that the data set lacks, as JSON that this app can import.
 
     `film_numbers` has the numbers of the films in the data set, see `Review.film_numbers`.
@@ -249,7 +251,7 @@ def as_json(dataset: str, catalog: Catalog, films: Sequence[ImportedFilm], film_
         catalog_records[position] = {"title": film.title, "year": film.year} | row
     records = [_film_record(film, catalog_records.get(position, {})) for position, film in enumerate(films)]
     records.sort(key=lambda record: record.get("watched") or record.get("logged") or "")
-    return json.dumps({"dataset": dataset, "watched": records}, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps({"dataset": dataset_name, "watched": records}, ensure_ascii=False, separators=(",", ":"))
 
 
 def _film_record(film: ImportedFilm, catalog_record: dict[str, Any]) -> dict[str, Any]:
