@@ -81,7 +81,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], recommendation_list:
     watched = tuple(dataset.catalog.films[film] for film in films)
     picks = tuple(
         (pick.film, "" if pick.probability is None else recommendation_list.format_probability(pick.probability))
-        for pick in recommendation_list.picks[: share_image.MAX_NEXT]
+        for pick in recommendation_list.picks[: share_image.MAX_RECOMMENDED]
     )
     png = _cached_png(watched, picks, picture_texts(len(films), model), charts.fonts())
     titles = ", ".join(film.label for film, _probability in picks)

@@ -36,7 +36,7 @@ class ImportedFilm:
 
     @cached_property
     def name(self) -> str:
-        """Title and year."""
+        """Title and year, or an id, of the first entry."""
         return self.entries[0].name
 
     @cached_property
@@ -67,7 +67,7 @@ class WatchedFilm:
 
 
 def group_entries(entries: Iterable[Entry]) -> list[ImportedFilm]:
-    """Combine entries with equal title, year, ids and web page to films, in the order of their earliest entries."""
+    """Combine entries with equal title, year, ids and web page to films, in the order of their first entries."""
     groups: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         groups[_group_key(entry)].append(entry)
@@ -256,7 +256,7 @@ def films_json(
 
 def _film_record(film: ImportedFilm, catalog_record: dict[str, Any]) -> dict[str, Any]:
     """Return the values of a film, without missing values. Values of the data set replace values of the file."""
-    entry, watched = film.entries[0], _watched_film(0, film.entries)  # 0: `watched.number` is not read here
+    entry, watched = film.entries[0], _watched_film(0, film.entries)  # 0: any number, because it is not read
     fields = ("title", "year", "imdb_id", "tmdb_id", "movie_id")
     record = {name: getattr(entry, name) for name in fields} | catalog_record
     if watched.last_date:

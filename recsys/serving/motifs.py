@@ -16,7 +16,7 @@ Point = tuple[float, float]  # (x, y)
 
 
 class Shape(NamedTuple):
-    """A white polygon, line or, with a radius, circle."""
+    """A white shape: a polygon, a line or, if it has a radius, a circle."""
 
     points: tuple[Point, ...]  # corners, or the centre of a circle
     radius: float = 0.0

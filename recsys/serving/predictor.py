@@ -44,11 +44,11 @@ class Predictor:
         return self.recommender.title
 
     def favours_content(self, films: Sequence[int]) -> bool:
-        """Return whether the model gives content more weight than usual for a history, given as film numbers."""
+        """Return the result of `Model.favours_content` for the film numbers of a history."""
         return self.model.favours_content(substitutes.replace_duplicates(self.dataset, np.array(films, np.int64)))
 
     def notable_common_trait(self, films: Sequence[int]) -> CommonTrait | None:
-        """Return a trait that these film numbers have in common, or None, see `Model.notable_common_trait`."""
+        """Return the result of `Model.notable_common_trait` for the film numbers of a history."""
         return self.model.notable_common_trait(substitutes.replace_duplicates(self.dataset, np.array(films, np.int64)))
 
     @property
@@ -123,10 +123,10 @@ def for_unordered_list(predictor: Predictor) -> Predictor:
 def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> tuple[Model, Dataset]:
     """Fit a content model on a data set whose items include the infrequent films, and return the model and data set.
 
-    The model is not stored. The checkpoint of a content model can only score the items that evaluations rank.
+    The model is not stored, because a checkpoint must score the items that evaluations rank, and no other films.
     """
     catalog = dataset.catalog.complete
-    train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)  # its ratings are used only for an empty history
+    train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)  # ratings are used only for an empty history
     model = recommender.model(recommender.preset(dataset.name)).fit(train, run=RunOptions(report=report))
     return model, replace(dataset, catalog=catalog)
 
@@ -149,7 +149,7 @@ def _loads_soon(name: str, dataset_name: str) -> bool:
 
 
 def training_command(name: str, dataset_name: str) -> str:
-    """Return the command that trains a recommender, or the members that it needs, so that `load` can load it."""
+    """Return the command that trains `recommenders_to_train` or, if there are none, the recommender again."""
     protocol = serving_splitting(dataset_name).protocol
     names_to_train = recommenders_to_train(name, dataset_name) or [name]
     return " && ".join(checkpoints.training_command(model, dataset_name, protocol) for model in names_to_train)
