@@ -45,7 +45,7 @@ def as_record(recommendation: Recommendation) -> dict[str, Any]:
 
 def films_csv(catalog: Catalog, films: Sequence[int]) -> str:
     """Return a watch list as CSV. `films` are film numbers, oldest first."""
-    rows = [{"position": position, **record} for position, record in enumerate(_film_records(catalog, films), start=1)]
+    rows = [{"position": position, **record} for position, record in enumerate(film_records(catalog, films), start=1)]
     return _csv(("position", *FILM_COLUMNS), rows)
 
 
@@ -69,16 +69,16 @@ def lists_json(
     document = {
         "dataset": dataset_name,
         "recommender": recommender_title,
-        "watched": _film_records(catalog, films),
+        "watched": film_records(catalog, films),
         "next": _recommendation_records(catalog, recommendations),
     }
-    document |= {name: _film_records(catalog, numbers) for name, numbers in (other_lists or {}).items() if numbers}
+    document |= {name: film_records(catalog, numbers) for name, numbers in (other_lists or {}).items() if numbers}
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def letterboxd_csv(catalog: Catalog, films: Sequence[int]) -> str:
     """Return a watch list, as in `films_csv`, in the import format of Letterboxd, without dates and ratings."""
-    records = _film_records(catalog, films)
+    records = film_records(catalog, films)
     rows = [{column: record[name] for column, name in LETTERBOXD_COLUMNS.items()} for record in records]
     return _csv(tuple(LETTERBOXD_COLUMNS), rows)
 
@@ -111,7 +111,7 @@ def escape_table(table: pd.DataFrame) -> pd.DataFrame:
     return escaped.rename_axis(index=escape_formula, columns=escape_formula)
 
 
-def _film_records(catalog: Catalog, films: Sequence[int]) -> list[dict[str, Any]]:
+def film_records(catalog: Catalog, films: Sequence[int]) -> list[dict[str, Any]]:
     """Return a dictionary with FILM_COLUMNS for each film number. Values are str or int, None if missing."""
     has_infrequent = max(films, default=0) >= len(catalog)
     movies = catalog.complete.movies if has_infrequent else catalog.movies  # `complete` copies the table at first use
@@ -120,24 +120,6 @@ def _film_records(catalog: Catalog, films: Sequence[int]) -> list[dict[str, Any]
         record | {"title": catalog.films[film].title, "year": catalog.films[film].year}
         for film, record in zip(films, rows.to_dict("records"), strict=True)
     ]
-
-
-def _recommendation_records(catalog: Catalog, recommendations: Sequence[Recommendation]) -> list[dict[str, Any]]:
-    """Return rank, probability, score and FILM_COLUMNS of each recommendation."""
-    film_records = _film_records(catalog, [recommendation.item for recommendation in recommendations])
-    return [
-        {"rank": row.rank, "probability": row.probability, "score": row.score, **film}
-        for row, film in zip(recommendations, film_records, strict=True)
-    ]
-
-
-def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
-    """Return a CSV text with a header and escaped formulas. Keys of the rows that are not in `columns` are ignored."""
-    file = io.StringIO(newline="")
-    writer = csv.DictWriter(file, columns, extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows({name: escape_formula(value) for name, value in row.items()} for row in rows)
-    return file.getvalue()
 
 
 def film_links(catalog: Catalog, item: int) -> dict[str, str]:
@@ -149,3 +131,21 @@ def film_links(catalog: Catalog, item: int) -> dict[str, str]:
     if not pd.isna(tmdb_id) and tmdb_id > 0:
         links["TMDB"] = f"https://www.themoviedb.org/movie/{int(tmdb_id)}"
     return links
+
+
+def _recommendation_records(catalog: Catalog, recommendations: Sequence[Recommendation]) -> list[dict[str, Any]]:
+    """Return rank, probability, score and FILM_COLUMNS of each recommendation."""
+    records = film_records(catalog, [recommendation.item for recommendation in recommendations])
+    return [
+        {"rank": row.rank, "probability": row.probability, "score": row.score, **record}
+        for row, record in zip(recommendations, records, strict=True)
+    ]
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return a CSV text with a header and escaped formulas. Keys of the rows that are not in `columns` are ignored."""
+    file = io.StringIO(newline="")
+    writer = csv.DictWriter(file, columns, extrasaction="ignore")
+    writer.writeheader()
+    writer.writerows({name: escape_formula(value) for name, value in row.items()} for row in rows)
+    return file.getvalue()

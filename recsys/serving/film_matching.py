@@ -248,8 +248,7 @@ class Matcher:
             film = candidate.film
             if self._year_fits(entry, candidate):
                 has_same_year = entry.year is not None and self._films[film].year == entry.year
-                bonus = YEAR_BONUS if has_same_year else 0
-                scores[film] = max(scores.get(film, 0), candidate.similarity + bonus)
+                scores[film] = max(scores.get(film, 0), candidate.similarity + YEAR_BONUS * has_same_year)
         best = sorted(scores, key=lambda film: (-scores[film], -self._counts[film]))[:MAX_CANDIDATES]
         if (misspelt_film := self._misspelt_film(entry, title)) is not None:
             films = dict.fromkeys([misspelt_film, *best])

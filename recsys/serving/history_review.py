@@ -16,6 +16,7 @@ from recsys.data.history_import.entries import Entry, ImportedFile, SkippedLine
 from recsys.data.history_import.read import read
 from recsys.data.history_import.rows import sort_time
 from recsys.errors import N_
+from recsys.serving.export import film_records
 from recsys.serving.film_matching import CONFIDENT_METHODS, Match, Matcher, MatchMethod
 from recsys.serving.recommend import Ratings
 
@@ -243,22 +244,17 @@ def films_json(
 
     `film_numbers` has the numbers of the films in the data set, see `Review.film_numbers`.
     """
-    movies = catalog.complete.movies[["movie_id", "imdb_id", "tmdb_id"]]
-    rows = movies.iloc[list(film_numbers.values())].astype(object).to_dict("records")
-    catalog_records = {}
-    for (position, number), row in zip(film_numbers.items(), rows, strict=True):
-        film = catalog.films[number]
-        catalog_records[position] = {"title": film.title, "year": film.year} | row
-    records = [_film_record(film, catalog_records.get(position, {})) for position, film in enumerate(films)]
+    catalog_records = dict(zip(film_numbers, film_records(catalog, list(film_numbers.values())), strict=True))
+    records = [_film_record(film, catalog_records.get(position)) for position, film in enumerate(films)]
     records.sort(key=lambda record: record.get("watched") or record.get("logged") or "")
     return json.dumps({"dataset": dataset_name, "watched": records}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _film_record(film: ImportedFilm, catalog_record: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a film, without missing values. Values of the data set replace values of the file."""
+def _film_record(film: ImportedFilm, catalog_record: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the values of a film, without missing values. Names and ids are of the data set, if it has the film."""
     entry, watched = film.entries[0], _watched_film(0, film.entries)  # 0: any number, because it is not read
     fields = ("title", "year", "imdb_id", "tmdb_id", "movie_id")
-    record = {name: getattr(entry, name) for name in fields} | catalog_record
+    record = {name: catalog_record[name] if catalog_record else getattr(entry, name) for name in fields}
     if watched.last_date:
         record["watched" if watched.has_viewing_date else "logged"] = watched.last_date.isoformat(" ")
     record |= {"rating": watched.stars, "times": watched.n_viewings if watched.n_viewings > 1 else None}

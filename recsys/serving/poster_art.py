@@ -253,10 +253,7 @@ def _coverage(shapes: Iterable[Shape], line_width: float, width: int, height: in
         if shape.radius:
             (x, y), radius = points[0], shape.radius * scale
             bounds = (x - radius, y - radius, x + radius, y + radius)
-            if line_width:
-                draw.ellipse(bounds, outline=255, width=line_pixels)
-            else:
-                draw.ellipse(bounds, fill=255)
+            draw.ellipse(bounds, fill=None if line_width else 255, outline=255, width=line_pixels)
         elif line_width:
             draw.line([*points, points[0]] if shape.is_closed else points, 255, line_pixels, joint="curve")
         else:

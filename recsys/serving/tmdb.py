@@ -128,10 +128,8 @@ class TmdbService:
         if key is None:
             return {}
         pending = self._start_requests(key, list(dict.fromkeys(films.values())))
-        if pending and self._clock() >= self._no_wait_until:
-            late_requests = wait(pending, self.max_wait).not_done
-            if late_requests:
-                self._stop_waiting_if_slow()
+        if self._clock() >= self._no_wait_until and wait(pending, self.max_wait).not_done:
+            self._stop_waiting_if_slow()
         with self._lock:
             urls = {item: self._cache[film].url for item, film in films.items() if self._is_cached(film)}
         return {item: url for item, url in urls.items() if url}
@@ -308,13 +306,9 @@ def unique_hit(reply: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None
     hits = [hit for hit in results if isinstance(hit, dict) and names & _hit_names(hit)]
     if film.year is None:
         return hits[0] if len(hits) == 1 else None
-    years = [_hit_year(hit) for hit in hits]
+    dated_hits = [(hit, year) for hit in hits if (year := _hit_year(hit)) is not None]
     for max_distance in (0, 1):
-        near_hits = [
-            hit
-            for hit, year in zip(hits, years, strict=True)
-            if year is not None and abs(year - film.year) <= max_distance
-        ]
+        near_hits = [hit for hit, year in dated_hits if abs(year - film.year) <= max_distance]
         if near_hits:
             return near_hits[0] if len(near_hits) == 1 else None
     return None
