@@ -48,10 +48,10 @@ def box(x: float, y: float, width: float, height: float, opacity: float = 0.22) 
     return polygon((x, y), (x + width, y), (x + width, y + height), (x, y + height), opacity=opacity)
 
 
-def rotate(shapes: Iterable[Shape], degrees: float, around: Point = (100, 100)) -> list[Shape]:
-    """Return shapes rotated clockwise around a point."""
+def rotate(shapes: Iterable[Shape], degrees: float, centre: Point = (100, 100)) -> list[Shape]:
+    """Return shapes rotated clockwise around `centre`."""
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    centre_x, centre_y = around
+    centre_x, centre_y = centre
 
     def rotated(x: float, y: float) -> Point:
         dx, dy = x - centre_x, y - centre_y

@@ -137,7 +137,7 @@ def _key(name: str, dataset: Dataset, checkpoint: str, details: str) -> str:
     return f"{key}/{details}" if details else key
 
 
-def default(dataset_name: str) -> str:
+def default_name(dataset_name: str) -> str:
     """Return the name of the default recommender of the app, the command line and the Python API."""
     return next((name for name in DEFAULT_CANDIDATES if _loads_soon(name, dataset_name)), FALLBACK)
 

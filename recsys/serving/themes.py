@@ -325,9 +325,9 @@ class ThemeParser:
     def _negated_part(self, words: list[str]) -> tuple[int, np.ndarray]:
         """Return how many of the words after a negation are negated, and True for the films they exclude, (I,) bool.
 
-        The longest phrase at the beginning is negated that names a genre, or whose words are all in one tag. A single
-        word must be the whole tag: "not long" does not exclude films with the tag "long con". If there is no such
-        phrase, one word and a degree word before it are negated, but exclude no films.
+        The longest phrase at the beginning that names a genre, or whose words are all in one tag, is negated. A single
+        word must be the whole tag: "not long" does not exclude films with the tag "long con". Without such a phrase,
+        one word and a degree word before it are negated, and exclude no films.
         """
         n_degree_words = 1 if words[0] in DEGREE_WORDS and len(words) > 1 else 0
         # (start, length) of phrases, in the order in which they are tried; phrases with the degree word come first,
