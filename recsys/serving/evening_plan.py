@@ -68,7 +68,7 @@ def plan_evening(
         rejected: More items to exclude.
         kept: Steps with which the plan begins.
     """
-    width = 1 if predictor.log_probabilities is None else BEAM_WIDTH
+    beam_width = 1 if predictor.log_probabilities is None else BEAM_WIDTH
     filters = replace(request.filters, hide_seen=True)
     excluded = exclusion_mask(predictor, replace(request, filters=filters, unwanted=(*request.unwanted, *rejected)))
     plans = [_Plan(tuple(kept))]
@@ -78,11 +78,11 @@ def plan_evening(
         extended_plans = [
             plan.add_step(step)
             for plan, ranking in zip(plans, rankings(predictor, requests, masks), strict=True)
-            for step in _next_steps(ranking, width)
+            for step in _next_steps(ranking, beam_width)
         ]
         if not extended_plans:
             break
-        plans = sorted(extended_plans, key=lambda plan: -plan.log_probability)[:width]
+        plans = sorted(extended_plans, key=lambda plan: -plan.log_probability)[:beam_width]
     return list(plans[0].steps)
 
 
@@ -108,9 +108,9 @@ def _exclude_series(predictor: Predictor, excluded: np.ndarray, planned: Sequenc
     return mask
 
 
-def _next_steps(ranking: Ranking, width: int) -> list[PlanStep]:
-    """Return the best `width` films of a ranking as steps, without films that have a probability of 0."""
-    items = ranking.top(width)
+def _next_steps(ranking: Ranking, n: int) -> list[PlanStep]:
+    """Return the best n films of a ranking as steps, without films that have a probability of 0."""
+    items = ranking.top(n)
     probabilities = ranking.probabilities(items)
     if probabilities is None:
         return [PlanStep(item, None) for item in items.tolist()]

@@ -140,18 +140,14 @@ class Matcher:
             near_films = [film for film in films if abs((self._films[film].year or 0) - entry.year) == year_gap]
             if near_films:
                 is_confident = len(near_films) == 1 and not self._has_other_imdb_id(entry, near_films[0])
-                return (
-                    Match(method, tuple(near_films))
-                    if is_confident
-                    else self._unsure_match(near_films, is_likely=False)
-                )
+                return Match(method, tuple(near_films)) if is_confident else self._unsure_match(near_films)
         with_year = replace(entry, title=f"{entry.title} {entry.year}", original_title="", year=None)
         match = self._match_by_title_alone(with_year, self._films_titled(with_year))
         if match and match.is_confident:  # the year is a part of the title: "Blade Runner 2049"
             return match
         # films without a year are candidates, too
         others = [film for film in films if abs((self._films[film].year or entry.year) - entry.year) <= MAX_YEAR_GAP]
-        return self._unsure_match(others, is_likely=False) if others else None
+        return self._unsure_match(others) if others else None
 
     def _match_by_ids(self, entry: Entry) -> Match | None:
         """Match by the ids of IMDb, TMDB and MovieLens. Returns None if no film has them.
@@ -164,7 +160,7 @@ class Matcher:
         imdb_film, tmdb_film = self._film_by_imdb_id.get(entry.imdb_id), self._film_by_tmdb_id.get(entry.tmdb_id)
         films = list(dict.fromkeys(film for film in (imdb_film, tmdb_film, movielens_film) if film is not None))
         if len(films) > 1:
-            return self._unsure_match(films, is_likely=False)
+            return self._unsure_match(films)
         return Match(MatchMethod.ID, tuple(films)) if films else None
 
     def _films_titled(self, entry: Entry) -> list[int]:
@@ -185,7 +181,7 @@ class Matcher:
         return preferred or films
 
     def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
-        """Match an entry without a year with `films`, the films with its title, that were released by its date.
+        """Match an entry without a year with the films of its title (`films`) that were released by its date.
 
         Returns None if there are none. If there is only one, the match is confident. If there are several, a candidate
         is likely if it is far more popular than the others. An entry after the last rating of the data set can mean
@@ -216,7 +212,7 @@ class Matcher:
         """Return whether entry and film have different IMDb ids. A missing id is not different."""
         return bool(entry.imdb_id) and self._imdb_ids[film] not in ("", entry.imdb_id)
 
-    def _unsure_match(self, films: Iterable[int], is_likely: bool) -> Match:
+    def _unsure_match(self, films: Iterable[int], is_likely: bool = False) -> Match:
         """Return an unsure match with the most popular candidates first."""
         candidates = sorted(films, key=lambda film: -self._counts[film])[:MAX_CANDIDATES]
         return Match(MatchMethod.UNSURE, tuple(candidates), is_likely)

@@ -25,7 +25,7 @@ from recsys.training.options import RunOptions
 # best first; the default recommender of a data set is the first of them for which `_loads_soon` is true
 DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
 CONTENT = "content-fields"  # recommender that ranks films by their similarity to the films of the history
-CONTENT_SHARE = 0.8  # weight of CONTENT in `favour_similar_films`
+CONTENT_WEIGHT = 0.8  # of CONTENT in the mixture of `favour_similar_films`
 FALLBACK = "popular"  # needs no training, so it can always recommend
 
 
@@ -88,15 +88,15 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
     return Predictor(dataset, recommender, model, _key(name, dataset, checkpoint, dataset.catalog.details.version))
 
 
-def mixture_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
-    """Return a mixture with the weight `share` for `right` and 1 - `share` for `left`. It has no probabilities."""
+def mixture_of_two(left: Predictor, right: Predictor, right_weight: float) -> Predictor:
+    """Return a mixture with the weights `right_weight` 0…1 and 1 - `right_weight`. It has no probabilities."""
     member_names = left.recommender.name, right.recommender.name
     dataset = min(left.dataset, right.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
-    weights = dict(zip(member_names, (1 - share, share), strict=True))
+    weights = dict(zip(member_names, (1 - right_weight, right_weight), strict=True))
     members = dict(zip(member_names, (left.model, right.model), strict=True))
     model = Pool.with_fixed_weights(weights, members, dataset.n_items)
     recommender = Recommender("+".join(member_names), f"{left.title} + {right.title}", MIXTURES, POOL)
-    return Predictor(dataset, recommender, model, f"{left.key}+{right.key}/{share}")
+    return Predictor(dataset, recommender, model, f"{left.key}+{right.key}/{right_weight}")
 
 
 def favour_similar_films(predictor: Predictor, load_content: Callable[[], Predictor]) -> Predictor:
@@ -107,7 +107,7 @@ def favour_similar_films(predictor: Predictor, load_content: Callable[[], Predic
     """
     if isinstance(predictor.model, VisitorPool):
         return replace(predictor, model=predictor.model.for_taste(), key=f"{predictor.key}/taste")
-    return mixture_of_two(predictor, load_content(), CONTENT_SHARE)
+    return mixture_of_two(predictor, load_content(), CONTENT_WEIGHT)
 
 
 def for_unordered_list(predictor: Predictor) -> Predictor:

@@ -179,7 +179,7 @@ class TitleIndex:
         """Return at most `limit` films, best match first, then most popular first.
 
         Any text is valid. It can end in a year ("heat 1995") or in a moved article ("Matrix, The"). "#2571" is a
-        MovieLens id.
+        movie id.
         """
         return list(islice(self._ranked_films(text, min_matches=limit), max(0, limit)))
 
@@ -190,8 +190,9 @@ class TitleIndex:
         return list(islice(self._results(NameMatches(scores, {})), N_NEAREST))
 
     def find_all_exact(self, text: str) -> list[SearchResult]:
-        """Return all films whose title equals the text, most popular first. Articles, case and accents are ignored.
+        """Return all films whose title equals the text, most popular first.
 
+        Case and accents are ignored, and so is an article of the title that the text lacks: "matrix" is "The Matrix".
         Films that have the name only in the table `recsys.data.film_names` come last. If the text has a year, only
         films of that year are returned. If there is no film, films with this title in another language are returned.
         """
