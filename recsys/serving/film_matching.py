@@ -258,9 +258,9 @@ class Matcher:
     def _misspelt_film(self, entry: Entry, title: str) -> int | None:
         """Return the most popular film whose name is spelt almost like a title, or None.
 
-        It has the same rules as the search box, see `name_similarities`. Only an entry without year and date is
-        corrected, because it may have been typed. An infrequent film is never returned. There are many such films, so a
-        title that the data set lacks often resembles one by chance.
+        The search box has the same rules for typing errors, see `name_similarities`. Only an entry without year and
+        date is corrected, because it may have been typed. An infrequent film is never returned. There are many such
+        films, so a title that the data set lacks often resembles one by chance.
         """
         if entry.year is not None or entry.watch_date or len(title) < MIN_MISSPELT_CHARS:
             return None

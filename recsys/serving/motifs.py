@@ -222,7 +222,8 @@ def shards(rng: Random) -> list[Shape]:
 def spiral(rng: Random) -> list[Shape]:
     """Return an Archimedean spiral."""
     x, y = rng.randint(60, 140), rng.randint(60, 110)
-    start_angle, growth = rng.random() * 6.28, rng.uniform(2.2, 3.6)  # growth: increase of the radius per radian
+    # a start angle of at most one turn, in radians, and the increase of the radius per radian
+    start_angle, growth = rng.random() * 6.28, rng.uniform(2.2, 3.6)
     angles = [step / 6 for step in range(240)]
     points = [(x + growth * a * math.cos(a + start_angle), y + growth * a * math.sin(a + start_angle)) for a in angles]
     return [polyline(points, 0.5, 4)]

@@ -192,7 +192,7 @@ class ThemeAspect:
 
 
 class Missing(Enum):
-    """The reason why an index has no sentence encoder. It then compares only words."""
+    """Why an index has no sentence encoder, NOTHING if it has one. Without the encoder, only words are compared."""
 
     NOTHING = "nothing"
     VECTORS = "vectors"  # the films of this data set are not encoded, which takes minutes for a large data set
@@ -260,7 +260,7 @@ class ThemeParser:
         matrix, names = genre_matrix(catalog)
         self.has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
         children_columns = [column for column, name in enumerate(names) if name in CHILDREN_GENRES]
-        self.is_for_children = matrix[:, children_columns].any(axis=1)  # (I,) bool
+        self.is_for_children = np.asarray(matrix[:, children_columns].any(axis=1))  # (I,) bool
         self._genre_by_name = {stems(normalize(name)): name for name in names}
         self._genre_by_phrase: dict[tuple[str, ...], str] = {}  # stems of a name or synonym → genre
         for genre, synonyms in GENRE_SYNONYMS.items():
