@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     part = getattr(splitting(dataset), options.part)
     held_out = HeldOut(part.queries[: options.users], part.targets[: options.users])
     rows = []
-    for name in options.recommenders or [predictor.default(dataset.name)]:
+    for name in options.recommenders or [predictor.default_name(dataset.name)]:
         model = checkpoints.load_or_fit(name, dataset, splitting=splitting)
         row: dict[str, Any] = {"recommender": name}
         for length in (*options.lengths, WHOLE_HISTORY):

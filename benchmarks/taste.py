@@ -132,7 +132,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     splitting = datasets.serving_splitting(dataset.name)
     groups = items_of_groups(dataset)
     rows: dict[str, Any] = {}
-    for name in options.recommenders or [predictor.default(dataset.name)]:
+    for name in options.recommenders or [predictor.default_name(dataset.name)]:
         model = checkpoints.load_or_fit(name, dataset, splitting=splitting)
         shares = {group: mean_share(model, items, dataset, options.seed) for group, items in groups.items()}
         values = np.sort(list(shares.values()))

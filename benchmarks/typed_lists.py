@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--dataset", default=DEFAULT_DATASET)
     options = parser.parse_args(argv)
     dataset = recsys.load(options.dataset)
-    recommender = recsys.recommender(options.recommender or predictor.default(dataset.name), dataset)
+    recommender = recsys.recommender(options.recommender or predictor.default_name(dataset.name), dataset)
     print("| list | films | first ten |\n|---|---|---|")
     for name, titles in LISTS.items():
         recommendations = recommender.recommend(list(titles), in_order=False)

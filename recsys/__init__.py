@@ -60,7 +60,7 @@ def recommender(
     from recsys.serving import predictor
 
     data = _built_in_dataset(prepared.version(BUILT_IN_DATASET), report) if data is None else data
-    return TitleRecommender(predictor.load(name or predictor.default(data.name), data, report or no_progress))
+    return TitleRecommender(predictor.load(name or predictor.default_name(data.name), data, report or no_progress))
 
 
 def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence[int] = ()) -> dict[str, Any]:

@@ -108,7 +108,7 @@ def preserve_widget_value(key: str) -> None:
 @cache.cached_for_dataset(max_entries=16, version=_version)
 def default(dataset_name: str) -> str:
     """Return the name of the default recommender of a data set, or FALLBACK if that recommender cannot answer."""
-    name = predictors.default(dataset_name)
+    name = predictors.default_name(dataset_name)
     return name if can_answer(name, dataset_name) else FALLBACK
 
 

@@ -22,7 +22,7 @@ def preload() -> None:
     try:
         dataset = datasets.ensure(datasets.DEFAULT_DATASET)
         predictor.all_recommenders()
-        cache.preload_predictor(predictor.default(dataset.name), dataset.name)
+        cache.preload_predictor(predictor.default_name(dataset.name), dataset.name)
         cache.title_index(dataset.name)
         _is_loaded.set()
         queue.start_runner()

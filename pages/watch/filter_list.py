@@ -70,7 +70,7 @@ def _find_films(dataset: Dataset) -> None:
         except HistoryError as error:
             visitor().flash["choice_file"] = error
             return
-    result = title_list.find(matcher(dataset.name), entries)
+    result = title_list.find_films(matcher(dataset.name), entries)
     st.session_state.choice_result = (dataset.fingerprint, result)
     session.set_filter_list(result.films)
     browser.announce(_("Films found: {n}.", n=len(result.films)))

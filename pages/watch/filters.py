@@ -17,7 +17,7 @@ from pages.ui.url import FILTER_FIELDS
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, translate
 from recsys.data.dataset import Dataset
-from recsys.serving.filters import OTHER_LANGUAGE, FilmFeatures, Filters, film_features
+from recsys.serving.filters import DEFAULT_LANGUAGE, FilmFeatures, Filters, film_features
 
 OPEN_KEY = "filters_open"  # widget key of the popover
 FILTER_LABELS = {  # field of `Filters` → label of its widget, except for "Hide watched" and "Variety"
@@ -111,9 +111,9 @@ def _by_count(items_by_value: Mapping[str, np.ndarray]) -> list[str]:
 
 
 def _language_label(code: str) -> str:
-    """Return the label of a language in the menu: its name with a capital letter, or the text for OTHER_LANGUAGE."""
+    """Return the label of a language in the menu: its name with a capital letter, or the text for DEFAULT_LANGUAGE."""
     name = language_name(code)
-    return _("English or unknown") if code == OTHER_LANGUAGE else name[:1].upper() + name[1:]
+    return _("English or unknown") if code == DEFAULT_LANGUAGE else name[:1].upper() + name[1:]
 
 
 def language_name(code: str) -> str:

@@ -183,7 +183,7 @@ def _show_import_button(
     if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
         if save:
             numbers = review.film_numbers(choices)
-            text = history_review.as_json(dataset.name, dataset.catalog, review.films, numbers)
+            text = history_review.films_json(dataset.name, dataset.catalog, review.films, numbers)
             saved_history.request_save(text, len(review.films))
         _import(dataset, watched)
         st.rerun()  # the whole page, which closes the dialog

@@ -85,7 +85,7 @@ def _store_key() -> None:
     state.typed_poster_key, state.poster_key = "", None
     flash = visitor().flash
     flash.pop("poster_key", None)
-    if key and explanation.tmdb_service().check(key) is ServiceStatus.KEY_REJECTED:
+    if key and explanation.tmdb_service().check_key(key) is ServiceStatus.KEY_REJECTED:
         flash["poster_key"] = RecsysError("TMDB refuses this key. Check that you copied all of it.")
     elif key:
         state.poster_key = key

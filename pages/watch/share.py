@@ -81,7 +81,7 @@ def _show_picture(dataset: Dataset, films: tuple[int, ...], recommendation_list:
     watched = tuple(dataset.catalog.films[film] for film in films)
     picks = tuple(
         (pick.film, "" if pick.probability is None else recommendation_list.format_probability(pick.probability))
-        for pick in recommendation_list.picks[: share_image.MAX_NEXT]
+        for pick in recommendation_list.picks[: share_image.MAX_RECOMMENDED]
     )
     png = _cached_png(watched, picks, picture_texts(len(films), model), charts.fonts())
     titles = ", ".join(film.label for film, _probability in picks)
@@ -112,7 +112,7 @@ def _file_buttons(dataset: Dataset, films: tuple[int, ...], recommendation_list:
     files: list[tuple[str, str, str | bytes]] = [
         (_("Your films, CSV"), "films.csv", export.spreadsheet_bytes(export.films_csv(catalog, films))),
         (_("Predictions, CSV"), "next.csv", export.spreadsheet_bytes(export.recommendations_csv(catalog, picks))),
-        (_("All, JSON"), "films.json", export.as_json(dataset.name, title, catalog, films, picks, marked)),
+        (_("All, JSON"), "films.json", export.lists_json(dataset.name, title, catalog, films, picks, marked)),
         (_("For Letterboxd"), "letterboxd.csv", export.letterboxd_csv(catalog, films)),
     ]
     if current.later:

@@ -60,7 +60,7 @@ def recommend(
     filters = Filters(hide_seen=not keep_seen)
     with Terminal(title=model or "") as report:
         data = datasets.ensure(dataset, report)
-        model = model or predictor.default(data.name)
+        model = model or predictor.default_name(data.name)
         user_row = None if user is None else users.user_row(data, user)
         films: list[int] = []
         ratings: tuple[tuple[int, float], ...] = ()

@@ -19,9 +19,9 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request, exclusion_mask, rankings
 from recsys.serving.search.series import items_of_series
 
-DEFAULT_LENGTH = 3  # films
+DEFAULT_LENGTH = 3  # films of a plan
 BEAM_WIDTH = 5
-MAX_REASONS = 2  # for a film of a plan
+MAX_REASONS = 2  # films that explain a film of a plan
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class PlanStep:
     """A film of a plan."""
 
     item: int
-    probability: float | None  # that it is watched next, if only allowed films are watched; None: model has none
+    probability: float | None  # that it is watched next, among the films not excluded; None: the model has none
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class _Plan:
     """One of the plans in the beam."""
 
     steps: tuple[PlanStep, ...] = ()
-    log_probability: float = 0.0  # joint, of the steps that the search has added; 0 if the model has none
+    log_probability: float = 0.0  # joint, of the steps that the search has added; 0 without probabilities
 
     @property
     def items(self) -> list[int]:
@@ -56,7 +56,7 @@ def plan_evening(
     rejected: Sequence[int] = (),
     kept: Sequence[PlanStep] = (),
 ) -> list[PlanStep]:
-    """Return the most likely sequence of films that a beam search finds. It is shorter if no films are left.
+    """Return the most likely plan that a beam search finds, shorter than `length` if no more films are left.
 
     A plan has at most one film of a series. The probability of a plan is the product of the probabilities of its steps.
     If the model has no probabilities, plans cannot be compared, so each step takes the best film.
@@ -68,7 +68,7 @@ def plan_evening(
         rejected: More items to exclude.
         kept: Steps with which the plan begins.
     """
-    width = 1 if predictor.log_probabilities is None else BEAM_WIDTH
+    beam_width = 1 if predictor.log_probabilities is None else BEAM_WIDTH
     filters = replace(request.filters, hide_seen=True)
     excluded = exclusion_mask(predictor, replace(request, filters=filters, unwanted=(*request.unwanted, *rejected)))
     plans = [_Plan(tuple(kept))]
@@ -78,11 +78,11 @@ def plan_evening(
         extended_plans = [
             plan.add_step(step)
             for plan, ranking in zip(plans, rankings(predictor, requests, masks), strict=True)
-            for step in _next_steps(ranking, width)
+            for step in _next_steps(ranking, beam_width)
         ]
         if not extended_plans:
             break
-        plans = sorted(extended_plans, key=lambda plan: -plan.log_probability)[:width]
+        plans = sorted(extended_plans, key=lambda plan: -plan.log_probability)[:beam_width]
     return list(plans[0].steps)
 
 
@@ -108,9 +108,9 @@ def _exclude_series(predictor: Predictor, excluded: np.ndarray, planned: Sequenc
     return mask
 
 
-def _next_steps(ranking: Ranking, width: int) -> list[PlanStep]:
-    """Return the best `width` films of a ranking as steps, without films that have a probability of 0."""
-    items = ranking.top(width)
+def _next_steps(ranking: Ranking, n: int) -> list[PlanStep]:
+    """Return the best n films of a ranking as steps, without films that have a probability of 0."""
+    items = ranking.top(n)
     probabilities = ranking.probabilities(items)
     if probabilities is None:
         return [PlanStep(item, None) for item in items.tolist()]

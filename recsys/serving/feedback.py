@@ -1,10 +1,9 @@
 """Adjust scores by relevance feedback: films similar to liked films rise, and films similar to disliked films fall.
 
-    s'(j) = s(j) + STRENGTH · σ · [Σ_i w_i · cos(v_i, v_j) / Σ_i |w_i|]
+    s'(j) = s(j) + STRENGTH · σ · [Σ_i w_i · ⟨v_i, v_j⟩ / Σ_i |w_i|]
 
 s(j) is the score of a model for item j, and σ is the standard deviation of all scores. v are the vectors of
-`recsys.text.fields`. The sums are over all films i that the visitor has rated. The weight w_i is (stars - 3) / 2,
-limited to -1…1.
+`recsys.text.fields`. The sums are over all rated films i. The weight w_i is (stars - 3) / 2, limited to -1…1.
 
 Shapes: I items, F films as numbered by `Catalog.films`, D features.
 

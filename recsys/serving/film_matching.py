@@ -39,7 +39,7 @@ DATASET_WITH_OTHER_IDS = "ml-100k"  # its ids differ from the ids of the MovieLe
 
 
 class MatchMethod(Enum):
-    """How an entry was matched."""
+    """How an entry was matched, or why its match is not confident."""
 
     ID = N_("by ID")
     TITLE_YEAR = N_("by title and year")
@@ -51,7 +51,7 @@ class MatchMethod(Enum):
 
 
 # methods of confident matches, the most reliable first
-CONFIDENT = (MatchMethod.ID, MatchMethod.TITLE_YEAR, MatchMethod.NEXT_YEAR, MatchMethod.TITLE)
+CONFIDENT_METHODS = (MatchMethod.ID, MatchMethod.TITLE_YEAR, MatchMethod.NEXT_YEAR, MatchMethod.TITLE)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Match:
     @property
     def is_confident(self) -> bool:
         """Whether the film is certain, so that the visitor need not choose."""
-        return self.method in CONFIDENT
+        return self.method in CONFIDENT_METHODS
 
     @property
     def accepted_film(self) -> int | None:
@@ -86,21 +86,25 @@ class Matcher:
 
     def __init__(self, dataset: Dataset) -> None:
         catalog = dataset.catalog
-        self._films = catalog.films  # F
+        self._films = catalog.films  # F films
         self._counts = np.zeros(len(self._films), np.int64)  # ratings (F,), 0 for infrequent films
         self._counts[: dataset.n_items] = dataset.counts
         self._n_users = dataset.n_users
-        self._last_rating = _last_rating(dataset)
-        # F, the main film of a duplicate, otherwise the film
+        self._last_rating_time = _last_rating_time(dataset)
+        # for each of F films: the main film of a duplicate, otherwise the film itself
         main_films = [dataset.main_film_by_duplicate.get(film, film) for film in range(len(self._films))]
         movies = catalog.complete.movies
-        self._imdb_ids = movies["imdb_id"].tolist()  # F, "" if unknown
+        self._imdb_ids = movies["imdb_id"].tolist()  # F ids, "" if unknown
         self._film_by_imdb_id = {imdb_id: main_films[film] for film, imdb_id in enumerate(self._imdb_ids) if imdb_id}
-        self._film_by_tmdb_id = {int(tmdb_id): main_films[film] for film, tmdb_id in movies["tmdb_id"].dropna().items()}
+        self._film_by_tmdb_id: dict[int | None, int] = {
+            int(tmdb_id): main_films[film] for film, tmdb_id in movies["tmdb_id"].dropna().items()
+        }
         movielens_ids = catalog.film_number_of if dataset.name != DATASET_WITH_OTHER_IDS else {}
-        self._film_by_movielens_id = {movie_id: main_films[film] for movie_id, film in movielens_ids.items()}
+        self._film_by_movielens_id: dict[int | None, int] = {
+            movie_id: main_films[film] for movie_id, film in movielens_ids.items()
+        }
         name_table = film_names.read().by_corrected_title
-        self._titles = [  # F, the list of the titles of each film
+        self._titles = [  # the titles of each of F films
             split_titles(name_table.get((film.title, film.year), film_names.FilmNames(film.title)))
             for film in self._films
         ]
@@ -112,11 +116,11 @@ class Matcher:
             for spelling in (title, *romanizations(title))
         }
         sorted_names = sorted((name, film) for name, film in names if name)
-        self._names = [name for name, _ in sorted_names]  # N
-        self._films_of_names = [film for _, film in sorted_names]  # N, the film of each name
-        self._films_by_key: dict[str, list[int]] = defaultdict(list)  # name without blanks → films
+        self._names = [name for name, _ in sorted_names]  # N names
+        self._film_of_name = [film for _, film in sorted_names]  # the film of each of N names
+        self._films_by_spaceless_name: dict[str, list[int]] = defaultdict(list)
         for name, film in sorted_names:
-            self._films_by_key[name.replace(" ", "")].append(film)  # "Spider-Man" equals "Spiderman"
+            self._films_by_spaceless_name[name.replace(" ", "")].append(film)  # "Spider-Man" equals "Spiderman"
 
     def match(self, entries: Sequence[Entry]) -> list[Match]:
         """Return a match for each of Q entries."""
@@ -136,38 +140,38 @@ class Matcher:
             near_films = [film for film in films if abs((self._films[film].year or 0) - entry.year) == year_gap]
             if near_films:
                 is_confident = len(near_films) == 1 and not self._has_other_imdb_id(entry, near_films[0])
-                return Match(method, tuple(near_films)) if is_confident else self._unsure(near_films, is_likely=False)
+                return Match(method, tuple(near_films)) if is_confident else self._unsure_match(near_films)
         with_year = replace(entry, title=f"{entry.title} {entry.year}", original_title="", year=None)
         match = self._match_by_title_alone(with_year, self._films_titled(with_year))
         if match and match.is_confident:  # the year is a part of the title: "Blade Runner 2049"
             return match
         # films without a year are candidates, too
         others = [film for film in films if abs((self._films[film].year or entry.year) - entry.year) <= MAX_YEAR_GAP]
-        return self._unsure(others, is_likely=False) if others else None
+        return self._unsure_match(others) if others else None
 
     def _match_by_ids(self, entry: Entry) -> Match | None:
         """Match by the ids of IMDb, TMDB and MovieLens. Returns None if no film has them.
 
         The match is unsure if the ids belong to different films. The ids of a duplicate belong to its main film.
         """
-        movielens_film = self._film_by_movielens_id.get(entry.movie_id or 0)
+        movielens_film = self._film_by_movielens_id.get(entry.movie_id)
         if movielens_film is not None and entry.title and movielens_film not in self._films_titled(entry):
             movielens_film = None  # the film with this MovieLens id has another title, so the id is of another site
-        imdb_film, tmdb_film = self._film_by_imdb_id.get(entry.imdb_id), self._film_by_tmdb_id.get(entry.tmdb_id or 0)
+        imdb_film, tmdb_film = self._film_by_imdb_id.get(entry.imdb_id), self._film_by_tmdb_id.get(entry.tmdb_id)
         films = list(dict.fromkeys(film for film in (imdb_film, tmdb_film, movielens_film) if film is not None))
         if len(films) > 1:
-            return self._unsure(films, is_likely=False)
+            return self._unsure_match(films)
         return Match(MatchMethod.ID, tuple(films)) if films else None
 
     def _films_titled(self, entry: Entry) -> list[int]:
-        """Return the films with the title or original title of an entry. Articles and blanks are ignored.
+        """Return the films with the title or original title of an entry. Articles and spaces are ignored.
 
         If several films have the title, films with the same article and, if known, the same year are preferred.
         """
         titles = [name for title in (entry.title, entry.original_title) if title for name in title_names(title)]
         spellings = [spelling for title in titles for spelling in (title, *romanizations(title))]
-        keys = [comparable_name(spelling).replace(" ", "") for spelling in spellings]
-        films = list(dict.fromkeys(film for key in keys for film in self._films_by_key.get(key, ())))
+        names = [comparable_name(spelling).replace(" ", "") for spelling in spellings]
+        films = list(dict.fromkeys(film for name in names for film in self._films_by_spaceless_name.get(name, ())))
         if len(films) < 2:
             return films
         titles_with_article = set(map(normalize, titles))
@@ -177,19 +181,20 @@ class Matcher:
         return preferred or films
 
     def _match_by_title_alone(self, entry: Entry, films: list[int]) -> Match | None:
-        """Match an entry without a year with films of its title. Returns None if none was released by its date.
+        """Match an entry without a year with the films of its title (`films`) that were released by its date.
 
-        If only one was released by this date, the match is confident. If there are several, a candidate is likely if it
-        is far more popular than the others. An entry after the last rating of the data set can mean a newer film, which
-        the data set lacks. Its match is not confident, and a candidate is likely only if it is well known.
+        Returns None if there are none. If there is only one, the match is confident. If there are several, a candidate
+        is likely if it is far more popular than the others. An entry after the last rating of the data set can mean
+        a newer film, which the data set lacks. Its match is not confident, and a candidate is likely only if it is well
+        known.
         """
         date = entry.watch_date
         released = [film for film in films if not date or (self._films[film].year or 0) <= date.year]
-        is_within_data = not date or date <= self._last_rating
+        is_within_data = not date or date <= self._last_rating_time
         if len(released) == 1 and is_within_data and not self._has_other_imdb_id(entry, released[0]):
             return Match(MatchMethod.TITLE, tuple(released))
         is_likely = self._has_dominant_film(released) if is_within_data else self._has_well_known_film(entry, released)
-        return self._unsure(released, is_likely) if released else None
+        return self._unsure_match(released, is_likely) if released else None
 
     def _has_dominant_film(self, films: Sequence[int]) -> bool:
         """Return whether the most popular of several films is far more popular than the others."""
@@ -207,13 +212,13 @@ class Matcher:
         """Return whether entry and film have different IMDb ids. A missing id is not different."""
         return bool(entry.imdb_id) and self._imdb_ids[film] not in ("", entry.imdb_id)
 
-    def _unsure(self, films: Iterable[int], is_likely: bool) -> Match:
+    def _unsure_match(self, films: Iterable[int], is_likely: bool = False) -> Match:
         """Return an unsure match with the most popular candidates first."""
         candidates = sorted(films, key=lambda film: -self._counts[film])[:MAX_CANDIDATES]
         return Match(MatchMethod.UNSURE, tuple(candidates), is_likely)
 
     def _match_similar_titles(self, entries: Sequence[Entry]) -> Iterator[Match]:
-        """Yield a match for each entry by similar titles, and by titles that begin with each other."""
+        """Yield a match for each entry, see `_match_by_similarity`."""
         for start in range(0, len(entries), BATCH_TITLES):
             batch = entries[start : start + BATCH_TITLES]
             titles = [comparable_name(title_names(entry.title)[0]) for entry in batch]
@@ -222,58 +227,65 @@ class Matcher:
                 yield self._match_by_similarity(entry, title, similarity)
 
     def _match_by_similarity(self, entry: Entry, title: str, similarity: np.ndarray) -> Match:
-        """Match an entry by the similarity of its title to each name, (N,) in percent, 0 below MIN_SIMILARITY."""
+        """Match an entry with films of a similar title, and with films whose title is a longer or shorter form.
+
+        Args:
+            entry: The entry.
+            title: Its title, normalized by `comparable_name`.
+            similarity: Similarity of the title to each name, (N,) in percent, 0 below MIN_SIMILARITY.
+        """
         if entry.may_be_series:
             return Match(MatchMethod.SERIES)
         rows = np.flatnonzero(similarity).tolist() if title else []
-        candidates = [_Candidate(self._films_of_names[row], float(similarity[row]), is_prefix=False) for row in rows]
+        candidates = [_Candidate(self._film_of_name[row], float(similarity[row]), is_prefix=False) for row in rows]
         candidates += [_Candidate(film, PREFIX_SIMILARITY, is_prefix=True) for film in self._films_with_prefix(title)]
         scores: dict[int, float] = {}
         for candidate in candidates:
             film = candidate.film
             if self._year_fits(entry, candidate):
                 has_same_year = entry.year is not None and self._films[film].year == entry.year
-                bonus = YEAR_BONUS if has_same_year else 0
-                scores[film] = max(scores.get(film, 0), candidate.similarity + bonus)
+                scores[film] = max(scores.get(film, 0), candidate.similarity + YEAR_BONUS * has_same_year)
         best = sorted(scores, key=lambda film: (-scores[film], -self._counts[film]))[:MAX_CANDIDATES]
-        if (misspelt := self._misspelt_film(entry, title)) is not None:
-            films = dict.fromkeys([misspelt, *best])
+        if (misspelt_film := self._misspelt_film(entry, title)) is not None:
+            films = dict.fromkeys([misspelt_film, *best])
             return Match(MatchMethod.UNSURE, tuple(films)[:MAX_CANDIDATES], is_likely=True)
         if not scores:
             return Match(MatchMethod.NOT_FOUND)
         has_unique_best = len(best) == 1 or scores[best[0]] > scores[best[1]]
-        return Match(MatchMethod.UNSURE, tuple(best), has_unique_best and scores[best[0]] >= MIN_LIKELY_SCORE)
+        is_likely = has_unique_best and scores[best[0]] >= MIN_LIKELY_SCORE
+        return Match(MatchMethod.UNSURE, tuple(best), is_likely)
 
     def _misspelt_film(self, entry: Entry, title: str) -> int | None:
-        """Return the most popular film whose name is spelt almost like a title, as the search box corrects it, or None.
+        """Return the most popular film whose name is spelt almost like a title, or None.
 
-        Only an entry without year and date is corrected, because it may have been typed. An infrequent film is never
-        returned. There are many such films, so a title that the data set lacks often resembles one by chance.
+        The search box has the same rules for typing errors, see `name_similarities`. Only an entry without year and
+        date is corrected, because it may have been typed. An infrequent film is never returned. There are many such
+        films, so a title that the data set lacks often resembles one by chance.
         """
         if entry.year is not None or entry.watch_date or len(title) < MIN_MISSPELT_CHARS:
             return None
         similarity = name_similarities(title, self._names)
         if not similarity.any():
             return None
-        films = [self._films_of_names[row] for row in np.flatnonzero(similarity == similarity.max())]
+        films = [self._film_of_name[row] for row in np.flatnonzero(similarity == similarity.max())]
         best = max(films, key=self._counts.__getitem__)
         return best if self._counts[best] else None
 
     def _films_with_prefix(self, title: str) -> list[int]:
         """Return the films with a name that begins with a title or is the beginning of the title.
 
-        "Star Wars" is the beginning of "Star Wars: Episode IV". For a title of less than four letters, no films are
+        "Star Wars" is the beginning of "Star Wars: Episode IV". For a title of fewer than four characters, no films are
         returned. A name of one word does not count as the beginning of a longer title.
         """
         words = title.split()
         if len(title) < 4:
             return []
-        # the names that begin with the title and a blank; "!" is the character after the blank
+        # the names that begin with the title and a space; "!" is the character after the space
         spans = [sorted_span(self._names, f"{title} ", f"{title}!")]
         prefixes = [" ".join(words[:length]) for length in range(2, len(words))]
         # the names that equal the first words of the title; "\0" is the lowest character
         spans += [sorted_span(self._names, prefix, f"{prefix}\0") for prefix in prefixes]
-        return [film for span in spans for film in self._films_of_names[span]]
+        return [film for span in spans for film in self._film_of_name[span]]
 
     def _year_fits(self, entry: Entry, candidate: _Candidate) -> bool:
         """Return whether the years differ by at most 1 or, if a year is unknown, the titles are very similar."""
@@ -283,7 +295,7 @@ class Matcher:
         return abs(year - entry.year) <= 1
 
 
-def _last_rating(dataset: Dataset) -> datetime:
+def _last_rating_time(dataset: Dataset) -> datetime:
     """Return the time of the last rating, or the latest possible time if it is unknown."""
     times = dataset.interactions.timestamp
     if not dataset.has_times or not len(times):

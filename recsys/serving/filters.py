@@ -23,8 +23,8 @@ POPULARITY_LEVELS: dict[str, tuple[float, float]] = {
     "lesser known": (0.20, 1.0),
     "hidden gems": (0.50, 1.0),
 }
-MMR_POOL_SIZE = 100  # best films from which `mmr` selects a diverse list
-OTHER_LANGUAGE = "en"  # films that are not in the table of original languages are English, or their language is unknown
+N_MMR_CANDIDATES = 100  # best films from which `mmr` selects a diverse list
+DEFAULT_LANGUAGE = "en"  # of films that are not in the table of original languages; for some, it is really unknown
 Year = Annotated[int, Field(ge=0, le=9999)]
 
 
@@ -74,7 +74,7 @@ class FilmFeatures:
 
 @cache_by_dataset
 def film_features(dataset: Dataset) -> FilmFeatures:
-    """Return the features of all items. The first call for a large data set takes a moment."""
+    """Return the features of all items of a data set."""
     all_years = np.array([film.year or 0 for film in dataset.catalog.films], np.int64)
     years = all_years[: dataset.n_items]
     matrix, genres = genre_matrix(dataset.catalog)
@@ -85,7 +85,7 @@ def film_features(dataset: Dataset) -> FilmFeatures:
     movie_ids = dataset.catalog.movie_ids.tolist()
     items_by_language, items_by_country = {}, {}
     if language_by_id:
-        languages = (language_by_id.get(movie_id, OTHER_LANGUAGE) for movie_id in movie_ids)
+        languages = (language_by_id.get(movie_id, DEFAULT_LANGUAGE) for movie_id in movie_ids)
         items_by_language = _items_by_value((language,) for language in languages)
     if len(details):
         items_by_country = _items_by_value(details.get(movie_id).countries for movie_id in movie_ids)

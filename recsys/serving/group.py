@@ -25,11 +25,11 @@ from recsys.serving.history import MAX_ID_DIGITS, OMITTED_PREFIX
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request, exclusion_mask, rank_positions, rankings
 
-MAX_FILMS = 100  # of a shared list; the newest films are kept
+MAX_SHARED_FILMS = 100  # of a shared list; the newest films are kept
 RULES = ("fair", "average")
 _ID = rf"\d{{1,{MAX_ID_DIGITS}}}"
 SHARED_LIST_PATTERN = re.compile(  # "ml-1m.1-260-1196": name of a data set, and the ids of films
-    rf"\w[\w.-]{{0,59}}\.{_ID}(-{_ID}){{0,{MAX_FILMS - 1}}}"
+    rf"\w[\w.-]{{0,59}}\.{_ID}(-{_ID}){{0,{MAX_SHARED_FILMS - 1}}}"
 )
 _IDS = re.compile(rf"{_ID}(-{_ID})*")  # "1-260-1196"
 
@@ -51,11 +51,16 @@ def recommend_for_two(
     rule: str = "fair",
     allowed: np.ndarray | None = None,
 ) -> list[GroupRecommendation]:
-    """Return at most k films for two people, ordered by one of RULES, best first.
+    """Return at most k films for two people, best first.
 
-    The predictors are of one recommender, each adapted to the list of one person: a history, or favourites in no order.
-    A film is excluded if either request excludes it, if either person has watched it, or if `allowed`, a mask (I,)
-    bool, is False for it.
+    A film is excluded if either request excludes it, or if either person has watched it.
+
+    Args:
+        predictors: The recommender for each person. `for_unordered_list` adapts it to favourites in no order.
+        requests: The request of each person.
+        k: Number of films.
+        rule: One of RULES.
+        allowed: Mask (I,) bool. Films with False are also excluded. None: all films are allowed.
     """
     pairs = [
         (predictor, replace(request, filters=replace(request.filters, hide_seen=True)))
@@ -93,18 +98,18 @@ def _log_rank_scores(ranking: Ranking) -> np.ndarray:
 
 
 def list_from_link(text: str) -> str:
-    """Return the newest MAX_FILMS films of a link to this app, in the format of `format_list`.
+    """Return the newest MAX_SHARED_FILMS films of a link to this app, in the format of `format_list`.
 
     Raises:
         RecsysError: If the text is not a link to a list of films.
     """
     parameters = parse_qs(text.strip().partition("?")[2].partition("#")[0])  # the text between "?" and "#"
-    data = parameters.get("data", [DEFAULT_DATASET])[0]
+    dataset_name = parameters.get("data", [DEFAULT_DATASET])[0]
     # "s" has the ids of the films, after the number of omitted films
     ids = OMITTED_PREFIX.sub("", parameters.get("s", [""])[0])
     if not _IDS.fullmatch(ids):
         raise RecsysError("this is not a link to a list of films; copy the link from the address bar or from “Share”")
-    films = format_list(data, [int(movie_id) for movie_id in ids.split("-")])
+    films = format_list(dataset_name, [int(movie_id) for movie_id in ids.split("-")])
     if not SHARED_LIST_PATTERN.fullmatch(films):  # the name of the data set is invalid
         raise RecsysError("the link has an invalid data set name")
     return films
@@ -124,6 +129,6 @@ def group_table(recommendations: Sequence[GroupRecommendation]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def format_list(data: str, movie_ids: Sequence[int]) -> str:
-    """Return the newest MAX_FILMS films as "ml-1m.1-260-1196", "" for none. `movie_ids` are oldest first."""
-    return f"{data}.{'-'.join(map(str, movie_ids[-MAX_FILMS:]))}" if movie_ids else ""
+def format_list(dataset_name: str, movie_ids: Sequence[int]) -> str:
+    """Return the newest MAX_SHARED_FILMS films as "ml-1m.1-260-1196", "" for none. `movie_ids` are oldest first."""
+    return f"{dataset_name}.{'-'.join(map(str, movie_ids[-MAX_SHARED_FILMS:]))}" if movie_ids else ""

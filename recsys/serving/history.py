@@ -14,7 +14,7 @@ from recsys.errors import Message, RecsysError
 from recsys.serving.search.search import TOO_FEW_RATINGS, SearchResult, TitleIndex
 
 MAX_FILMS = 1000  # of a list; the newest films are kept. Models read 200 at most
-MAX_SCORE_GAP = 15  # difference between the search score of the best suggestion and of another suggestion, in percent
+MAX_SCORE_GAP = 15  # between the search scores 0…100 of the best suggestion and of any other suggestion
 MAX_SUGGESTIONS = 3
 MAX_TITLE_CHARS = 80  # of a title in an error message
 MAX_ID_DIGITS = 15  # of a movie id, as in `own_data.INTEGER_ID`, because data of users can have ISBNs as ids

@@ -16,7 +16,8 @@ from recsys.data.history_import.entries import Entry, ImportedFile, SkippedLine
 from recsys.data.history_import.read import read
 from recsys.data.history_import.rows import sort_time
 from recsys.errors import N_
-from recsys.serving.film_matching import CONFIDENT, Match, Matcher, MatchMethod
+from recsys.serving.export import film_records
+from recsys.serving.film_matching import CONFIDENT_METHODS, Match, Matcher, MatchMethod
 from recsys.serving.recommend import Ratings
 
 CHOSEN = N_("chosen by you")  # in METHOD_COLUMN
@@ -24,7 +25,7 @@ NONE_OF_CANDIDATES = N_("none of the films that were offered")  # in REASON_COLU
 METHOD_COLUMN = "found"  # column with the method of the match
 REASON_COLUMN = "reason for leaving it out"
 TRANSLATED_COLUMNS = METHOD_COLUMN, REASON_COLUMN  # pages translate their cells, because other cells are names
-SAME_VIEWING_GAP = timedelta(days=1)  # services can give the same viewing dates that differ by a day
+SAME_VIEWING_GAP = timedelta(days=1)  # the dates of one viewing can differ by a day between services
 MAX_SHORTENED_NAMES = 5  # names in a note
 
 
@@ -36,7 +37,7 @@ class ImportedFilm:
 
     @cached_property
     def name(self) -> str:
-        """Title and year."""
+        """Title and year, or an id, of the first entry."""
         return self.entries[0].name
 
     @cached_property
@@ -67,7 +68,7 @@ class WatchedFilm:
 
 
 def group_entries(entries: Iterable[Entry]) -> list[ImportedFilm]:
-    """Combine entries with equal title, year, ids and web page to films, in the order of their earliest entries."""
+    """Combine entries with equal title, year, ids and web page to films, in the order of their first entries."""
     groups: dict[tuple[Any, ...], list[Entry]] = defaultdict(list)
     for entry in entries:
         groups[_group_key(entry)].append(entry)
@@ -131,7 +132,7 @@ class Review:
         for match in self.matches:
             if match.is_confident:
                 methods[match.films[0]].append(match.method)
-        return Counter(min(film_methods, key=CONFIDENT.index) for film_methods in methods.values())
+        return Counter(min(film_methods, key=CONFIDENT_METHODS.index) for film_methods in methods.values())
 
     def watched_films(self, choices: Mapping[str, int | None]) -> list[WatchedFilm]:
         """Return the matched films of the data set, oldest first. For `choices`, see `film_number`."""
@@ -236,27 +237,24 @@ def _watched_film(number: int, entries: Sequence[Entry]) -> WatchedFilm:
     return WatchedFilm(number, last_date, bool(dates), n_viewings, stars)
 
 
-def as_json(dataset: str, catalog: Catalog, films: Sequence[ImportedFilm], film_numbers: Mapping[int, int]) -> str:
+def films_json(
+    dataset_name: str, catalog: Catalog, films: Sequence[ImportedFilm], film_numbers: Mapping[int, int]
+) -> str:
     """Return all films of history files, including films that the data set lacks, as JSON that this app can import.
 
     `film_numbers` has the numbers of the films in the data set, see `Review.film_numbers`.
     """
-    movies = catalog.complete.movies[["movie_id", "imdb_id", "tmdb_id"]]
-    rows = movies.iloc[list(film_numbers.values())].astype(object).to_dict("records")
-    catalog_records = {}
-    for (position, number), row in zip(film_numbers.items(), rows, strict=True):
-        film = catalog.films[number]
-        catalog_records[position] = {"title": film.title, "year": film.year} | row
-    records = [_film_record(film, catalog_records.get(position, {})) for position, film in enumerate(films)]
+    catalog_records = dict(zip(film_numbers, film_records(catalog, list(film_numbers.values())), strict=True))
+    records = [_film_record(film, catalog_records.get(position)) for position, film in enumerate(films)]
     records.sort(key=lambda record: record.get("watched") or record.get("logged") or "")
-    return json.dumps({"dataset": dataset, "watched": records}, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps({"dataset": dataset_name, "watched": records}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _film_record(film: ImportedFilm, catalog_record: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a film, without missing values. Values of the data set replace values of the file."""
-    entry, watched = film.entries[0], _watched_film(0, film.entries)  # 0: `watched.number` is not read here
+def _film_record(film: ImportedFilm, catalog_record: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the values of a film, without missing values. Names and ids are of the data set, if it has the film."""
+    entry, watched = film.entries[0], _watched_film(0, film.entries)  # 0: any number, because it is not read
     fields = ("title", "year", "imdb_id", "tmdb_id", "movie_id")
-    record = {name: getattr(entry, name) for name in fields} | catalog_record
+    record = {name: catalog_record[name] if catalog_record else getattr(entry, name) for name in fields}
     if watched.last_date:
         record["watched" if watched.has_viewing_date else "logged"] = watched.last_date.isoformat(" ")
     record |= {"rating": watched.stars, "times": watched.n_viewings if watched.n_viewings > 1 else None}

@@ -18,13 +18,13 @@ from recsys.serving import filters
 from recsys.serving.filters import FilmFeatures, Filters
 from recsys.serving.search.normalize import normalize, strip_article
 
-DAMPING = 20  # average ratings that the order "best rated" adds to each film, because a mean of few is unreliable
+DAMPING = 20  # ratings with average stars that "best rated" adds to each film, because a mean of few is unreliable
 ORDERS = ("most watched", "best rated", "newest", "oldest", "title")
 
 
 @dataclass(frozen=True)
 class LibraryQuery:
-    """The films to browse. Queries are hashable, so results can be cached."""
+    """The filters, tags and order of a list of films. Queries are hashable, so results can be cached."""
 
     filters: Filters = field(default_factory=Filters)  # hide_seen, diversity, released_by_last_film have no effect
     tags: tuple[str, ...] = ()  # a film must have all of them; case is ignored

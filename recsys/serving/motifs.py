@@ -16,7 +16,7 @@ Point = tuple[float, float]  # (x, y)
 
 
 class Shape(NamedTuple):
-    """A white polygon, line or, with a radius, circle."""
+    """A white shape: a polygon, a line or, if it has a radius, a circle."""
 
     points: tuple[Point, ...]  # corners, or the centre of a circle
     radius: float = 0.0
@@ -48,10 +48,10 @@ def box(x: float, y: float, width: float, height: float, opacity: float = 0.22) 
     return polygon((x, y), (x + width, y), (x + width, y + height), (x, y + height), opacity=opacity)
 
 
-def rotate(shapes: Iterable[Shape], degrees: float, around: Point = (100, 100)) -> list[Shape]:
-    """Return shapes rotated clockwise around a point."""
+def rotate(shapes: Iterable[Shape], degrees: float, centre: Point = (100, 100)) -> list[Shape]:
+    """Return shapes rotated clockwise around `centre`."""
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
-    centre_x, centre_y = around
+    centre_x, centre_y = centre
 
     def rotated(x: float, y: float) -> Point:
         dx, dy = x - centre_x, y - centre_y
@@ -222,7 +222,8 @@ def shards(rng: Random) -> list[Shape]:
 def spiral(rng: Random) -> list[Shape]:
     """Return an Archimedean spiral."""
     x, y = rng.randint(60, 140), rng.randint(60, 110)
-    start_angle, growth = rng.random() * 6.28, rng.uniform(2.2, 3.6)  # growth: increase of the radius per radian
+    # a start angle of at most one turn, in radians, and the increase of the radius per radian
+    start_angle, growth = rng.random() * 6.28, rng.uniform(2.2, 3.6)
     angles = [step / 6 for step in range(240)]
     points = [(x + growth * a * math.cos(a + start_angle), y + growth * a * math.sin(a + start_angle)) for a in angles]
     return [polyline(points, 0.5, 4)]

@@ -66,6 +66,11 @@ TITLE_MOTIFS: tuple[tuple[str, Motif], ...] = (  # pattern of words in a title �
     ("wall|window|windows|matrix|cube|room", motifs.frames),
 )
 
+SUPERSAMPLING = 2  # shapes are drawn larger by this factor and then scaled down, so that their edges are smooth
+SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (part of the height, opacity of black), so that white text is legible
+MAX_HUE_SHIFT = 0.055  # maximum random shift of the hue of the first colour; a hue is 0…1
+MAX_SECOND_HUE_SHIFT = 0.13  # of the second colour
+
 
 class Background(NamedTuple):
     """A linear gradient or, with a radius, a radial gradient around `start`."""
@@ -83,15 +88,8 @@ class Poster(NamedTuple):
     shapes: Sequence[Shape]
 
 
-BACKGROUNDS = ("glow", "cut", "horizon", "bands", "gradient")
-SUPERSAMPLING = 2  # shapes are drawn larger by this factor and then scaled down, so that their edges are smooth
-SHADE = ((0.3, 0.0), (0.5, 0.6), (1.0, 0.76))  # (part of the height, opacity of black), so that white text is legible
-MAX_HUE_SHIFT = 0.055  # maximum random shift of the hue of the first colour; a hue is 0…1
-MAX_SECOND_HUE_SHIFT = 0.13  # of the second colour
-
-
-def poster(title: str, year: int | None, genres: str) -> Poster:
-    """Return the poster of a film. Genres are "Action|Sci-Fi", as in the catalogue. A film without genres is grey."""
+def design_poster(title: str, year: int | None, genres: str) -> Poster:
+    """Return a poster for a film. Genres are "Action|Sci-Fi", as in the catalogue. A film without genres is grey."""
     rng = random.Random(zlib.crc32(f"{title} {year}".encode()))
     (colour, possible_motifs), *other_styles = _film_styles(genres)
     second_colour = colour
@@ -130,16 +128,17 @@ def _hex(channels: Iterable[int]) -> str:
 
 def _vary_colour(colour: str, rng: random.Random, max_hue_shift: float) -> str:
     """Return a colour with a random change of hue and lightness. It is dark enough for white shapes."""
-    hue, light, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in ImageColor.getrgb(colour)))
-    hue, light = (hue + rng.uniform(-max_hue_shift, max_hue_shift)) % 1, min(light * rng.uniform(0.72, 1.12), 0.5)
-    return _hex(round(255 * channel) for channel in colorsys.hls_to_rgb(hue, light, saturation))
+    hue, lightness, saturation = colorsys.rgb_to_hls(*(channel / 255 for channel in ImageColor.getrgb(colour)))
+    hue = (hue + rng.uniform(-max_hue_shift, max_hue_shift)) % 1
+    lightness = min(lightness * rng.uniform(0.72, 1.12), 0.5)
+    return _hex(round(255 * channel) for channel in colorsys.hls_to_rgb(hue, lightness, saturation))
 
 
 def _background(colour: str, other: str, rng: random.Random) -> Background:
-    """Return a random background of two colours. Its kind is one of BACKGROUNDS."""
+    """Return a background of two colours, of a random kind and direction."""
     if rng.random() < 0.5:
         colour, other = other, colour
-    kind = BACKGROUNDS[rng.randrange(len(BACKGROUNDS))]
+    kind = rng.choice(("glow", "cut", "horizon", "bands", "gradient"))
     top, bottom = (WIDTH // 2, 0), (WIDTH // 2, HEIGHT)
     start, end = rng.choice((((0, 0), (WIDTH, HEIGHT)), ((WIDTH, 0), (0, HEIGHT)), (top, bottom)))
     if kind == "glow":
@@ -165,13 +164,13 @@ def _mix_colours(colour: str, other: str) -> str:
 
 def poster_svg(title: str, year: int | None, genres: str) -> str:
     """Return the poster of a film as SVG, without text. Its lower half is dark enough for white text (WCAG AA)."""
-    drawing = poster(title, year, genres)
+    poster = design_poster(title, year, genres)
     shade = "".join(f'<stop offset="{offset}" stop-opacity="{opacity}"/>' for offset, opacity in SHADE)
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"><defs>'
-        f"{_gradient_svg(drawing.background)}"
+        f"{_gradient_svg(poster.background)}"
         f'<linearGradient id="b" x2="0" y2="1">{shade}</linearGradient></defs>'
-        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#a)"/>{_shapes_svg(drawing.shapes)}'
+        f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#a)"/>{_shapes_svg(poster.shapes)}'
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="url(#b)"/></svg>'
     )
 
@@ -190,14 +189,14 @@ def _gradient_svg(background: Background) -> str:
 def _shapes_svg(shapes: Sequence[Shape]) -> str:
     """Return shapes as SVG, in order. Consecutive shapes with equal opacity and line width are one group."""
     groups = []
-    for (opacity, line_width), group in groupby(shapes, _paint):
+    for (opacity, line_width), group in groupby(shapes, _opacity_and_line_width):
         stroke = f'fill="none" stroke="#fff" stroke-opacity="{opacity}" stroke-width="{line_width}"'
         attributes = stroke if line_width else f'fill="#fff" fill-opacity="{opacity}"'
         groups.append(f"<g {attributes}>{''.join(map(_shape_svg, group))}</g>")
     return "".join(groups)
 
 
-def _paint(shape: Shape) -> tuple[float, float]:
+def _opacity_and_line_width(shape: Shape) -> tuple[float, float]:
     """Return the opacity and the line width of a shape."""
     return shape.opacity, shape.line_width
 
@@ -217,10 +216,10 @@ def poster_url(title: str, year: int | None, genres: str) -> str:
     return "data:image/svg+xml;base64," + base64.b64encode(poster_svg(title, year, genres).encode()).decode()
 
 
-def poster_image(drawing: Poster, width: int, height: int) -> Image.Image:
+def poster_image(poster: Poster, width: int, height: int) -> Image.Image:
     """Draw a poster. Width and height are in pixels."""
-    pixels = _gradient(drawing.background, width, height)
-    for (opacity, line_width), group in groupby(drawing.shapes, _paint):
+    pixels = _gradient(poster.background, width, height)
+    for (opacity, line_width), group in groupby(poster.shapes, _opacity_and_line_width):
         pixels += (1 - pixels) * opacity * _coverage(group, line_width, width, height)[..., None]  # towards white
     row_centres = (np.arange(height) + 0.5) / height  # 0…1 from the top
     offsets, opacities = zip(*SHADE, strict=True)
@@ -254,10 +253,7 @@ def _coverage(shapes: Iterable[Shape], line_width: float, width: int, height: in
         if shape.radius:
             (x, y), radius = points[0], shape.radius * scale
             bounds = (x - radius, y - radius, x + radius, y + radius)
-            if line_width:
-                draw.ellipse(bounds, outline=255, width=line_pixels)
-            else:
-                draw.ellipse(bounds, fill=255)
+            draw.ellipse(bounds, fill=None if line_width else 255, outline=255, width=line_pixels)
         elif line_width:
             draw.line([*points, points[0]] if shape.is_closed else points, 255, line_pixels, joint="curve")
         else:

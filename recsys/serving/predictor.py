@@ -25,7 +25,7 @@ from recsys.training.options import RunOptions
 # best first; the default recommender of a data set is the first of them for which `_loads_soon` is true
 DEFAULT_CANDIDATES = ("pool", "sasrec-memory", "bert4rec-memory", "bert4rec", "sasrec-softmax", "item-knn")
 CONTENT = "content-fields"  # recommender that ranks films by their similarity to the films of the history
-CONTENT_SHARE = 0.8  # weight of CONTENT in `favour_similar_films`
+CONTENT_WEIGHT = 0.8  # of CONTENT in the mixture of `favour_similar_films`
 FALLBACK = "popular"  # needs no training, so it can always recommend
 
 
@@ -44,11 +44,11 @@ class Predictor:
         return self.recommender.title
 
     def favours_content(self, films: Sequence[int]) -> bool:
-        """Return whether the model gives content more weight than usual for a history, given as film numbers."""
+        """Return the result of `Model.favours_content` for the film numbers of a history."""
         return self.model.favours_content(substitutes.replace_duplicates(self.dataset, np.array(films, np.int64)))
 
     def notable_common_trait(self, films: Sequence[int]) -> CommonTrait | None:
-        """Return a trait that these film numbers have in common, or None, see `Model.notable_common_trait`."""
+        """Return the result of `Model.notable_common_trait` for the film numbers of a history."""
         return self.model.notable_common_trait(substitutes.replace_duplicates(self.dataset, np.array(films, np.int64)))
 
     @property
@@ -88,15 +88,15 @@ def load(name: str, dataset: Dataset, report: ProgressCallback = no_progress) ->
     return Predictor(dataset, recommender, model, _key(name, dataset, checkpoint, dataset.catalog.details.version))
 
 
-def mixture_of_two(left: Predictor, right: Predictor, share: float) -> Predictor:
-    """Return a mixture with the weight `share` for `right` and 1 - `share` for `left`. It has no probabilities."""
+def mixture_of_two(left: Predictor, right: Predictor, right_weight: float) -> Predictor:
+    """Return a mixture with the weights `right_weight` 0…1 and 1 - `right_weight`. It has no probabilities."""
     member_names = left.recommender.name, right.recommender.name
     dataset = min(left.dataset, right.dataset, key=lambda dataset: dataset.n_items)  # the films that both score
-    weights = dict(zip(member_names, (1 - share, share), strict=True))
+    weights = dict(zip(member_names, (1 - right_weight, right_weight), strict=True))
     members = dict(zip(member_names, (left.model, right.model), strict=True))
     model = Pool.with_fixed_weights(weights, members, dataset.n_items)
     recommender = Recommender("+".join(member_names), f"{left.title} + {right.title}", MIXTURES, POOL)
-    return Predictor(dataset, recommender, model, f"{left.key}+{right.key}/{share}")
+    return Predictor(dataset, recommender, model, f"{left.key}+{right.key}/{right_weight}")
 
 
 def favour_similar_films(predictor: Predictor, load_content: Callable[[], Predictor]) -> Predictor:
@@ -107,7 +107,7 @@ def favour_similar_films(predictor: Predictor, load_content: Callable[[], Predic
     """
     if isinstance(predictor.model, VisitorPool):
         return replace(predictor, model=predictor.model.for_taste(), key=f"{predictor.key}/taste")
-    return mixture_of_two(predictor, load_content(), CONTENT_SHARE)
+    return mixture_of_two(predictor, load_content(), CONTENT_WEIGHT)
 
 
 def for_unordered_list(predictor: Predictor) -> Predictor:
@@ -123,10 +123,10 @@ def for_unordered_list(predictor: Predictor) -> Predictor:
 def _fit_on_all_films(recommender: Recommender, dataset: Dataset, report: ProgressCallback) -> tuple[Model, Dataset]:
     """Fit a content model on a data set whose items include the infrequent films, and return the model and data set.
 
-    The model is not stored. The checkpoint of a content model can only score the items that evaluations rank.
+    The model is not stored, because a checkpoint must score the items that evaluations rank, and no other films.
     """
     catalog = dataset.catalog.complete
-    train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)  # its ratings are used only for an empty history
+    train = replace(LEAVE_ONE_OUT(dataset).train, catalog=catalog)  # ratings are used only for an empty history
     model = recommender.model(recommender.preset(dataset.name)).fit(train, run=RunOptions(report=report))
     return model, replace(dataset, catalog=catalog)
 
@@ -137,7 +137,7 @@ def _key(name: str, dataset: Dataset, checkpoint: str, details: str) -> str:
     return f"{key}/{details}" if details else key
 
 
-def default(dataset_name: str) -> str:
+def default_name(dataset_name: str) -> str:
     """Return the name of the default recommender of the app, the command line and the Python API."""
     return next((name for name in DEFAULT_CANDIDATES if _loads_soon(name, dataset_name)), FALLBACK)
 
@@ -149,7 +149,7 @@ def _loads_soon(name: str, dataset_name: str) -> bool:
 
 
 def training_command(name: str, dataset_name: str) -> str:
-    """Return the command that trains a recommender, or the members that it needs, so that `load` can load it."""
+    """Return the command that trains `recommenders_to_train` or, if there are none, the recommender again."""
     protocol = serving_splitting(dataset_name).protocol
     names_to_train = recommenders_to_train(name, dataset_name) or [name]
     return " && ".join(checkpoints.training_command(model, dataset_name, protocol) for model in names_to_train)

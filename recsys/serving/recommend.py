@@ -26,12 +26,12 @@ from recsys.serving.predictor import Predictor
 
 LIKED_STARS = 5.0  # rating of a film with a thumb up
 DISLIKED_STARS = 2.0  # rating of a film with a thumb down
-MIN_LIKED_STARS = 3.0  # a film with a lower rating is disliked
+MIN_LIKED_STARS = 3.0  # a film with a lower rating is disliked, any other rated film is liked
 MAX_SCORES = 1 << 24  # scores that all threads together compute at a time, 64 MB of float32
 MAX_BATCH = 256  # histories that a thread scores at a time
 N_THREADS = machine.cores()
 
-History = Sequence[int] | np.ndarray  # film numbers, oldest first
+FilmNumbers = Sequence[int] | np.ndarray  # a history is oldest first
 Ratings = tuple[tuple[int, float], ...]  # (film number, stars) of one visitor
 
 
@@ -108,8 +108,8 @@ def recommend_many(predictor: Predictor, requests: Sequence[Request]) -> list[li
     if len(batches) < 2:
         results = list(map(recommend_batch, batches))
     else:
-        with ThreadPoolExecutor(N_THREADS) as pool:
-            results = list(pool.map(recommend_batch, batches))
+        with ThreadPoolExecutor(N_THREADS) as executor:
+            results = list(executor.map(recommend_batch, batches))
     monitoring.count("recommendations", predictor.recommender.name, len(requests))
     result_by_row = dict(zip(longest_first, chain.from_iterable(results), strict=True))
     return [result_by_row[row] for row in range(len(requests))]
@@ -183,7 +183,7 @@ def _excluded(predictor: Predictor, request: Request) -> np.ndarray:
 
 def top_recommendations(predictor: Predictor, ranking: Ranking, k: int, diversity: float = 0.0) -> list[Recommendation]:
     """Return at most k films of a ranking, best first. A diversity above 0 selects them by `filters.mmr`."""
-    items = ranking.top(max(k, film_filters.MMR_POOL_SIZE) if diversity else k)
+    items = ranking.top(max(k, film_filters.N_MMR_CANDIDATES) if diversity else k)
     if diversity:
         items = film_filters.mmr(items, ranking.scores[items], _similarity(predictor, items), k, diversity)
     probabilities = ranking.probabilities(items)
@@ -200,13 +200,13 @@ def _similarity(predictor: Predictor, items: np.ndarray) -> np.ndarray:
     return film_filters.genre_similarity(film_filters.film_features(predictor.dataset).genre_matrix[items])
 
 
-def check_items(dataset: Dataset, items: History, allow_infrequent: bool = False) -> np.ndarray:
+def check_items(dataset: Dataset, numbers: FilmNumbers, allow_infrequent: bool = False) -> np.ndarray:
     """Check item numbers, and return them as (n,) int64. With `allow_infrequent`, all film numbers are valid.
 
     Raises:
         ServingError: If a number is not valid, for example the number of a padding or mask token.
     """
-    array = np.asarray(items)
+    array = np.asarray(numbers)
     if not array.size:
         return np.zeros(0, np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iu":  # i: int, u: unsigned int
@@ -254,8 +254,7 @@ def to_queries(model: Model, dataset: Dataset, histories: Sequence[np.ndarray], 
             disliked_films = [film for film, stars in stars_by_film.items() if stars < MIN_LIKED_STARS]
             if disliked_films:
                 films[row] = films[row][~np.isin(histories[row], disliked_films)]
-        return Queries(films)
-    if not any(ratings):
+    if not model.uses_query_ratings or not any(ratings):
         return Queries(films)
     stars_of_histories = []
     for history, stars_by_film in zip(histories, map(dict, ratings), strict=True):

@@ -27,11 +27,11 @@ HEIGHT = 816
 LINK_HEIGHT = 52  # added to HEIGHT if the image contains a link
 MARGIN = 60
 MAX_WATCHED = 7  # watched films
-WATCHED_WIDTH = 126  # width of their posters
-WATCHED_STEP = 159  # distance between the left edges of two of their posters
-MAX_NEXT = 5  # recommended films
-NEXT_WIDTH = 200  # width of their posters
-NEXT_STEP = 220  # distance between the left edges of two of their posters
+WATCHED_WIDTH = 126  # of the poster of a watched film
+WATCHED_STEP = 159  # between the left edges of the posters of watched films
+MAX_RECOMMENDED = 5  # recommended films
+RECOMMENDED_WIDTH = 200  # of the poster of a recommended film
+RECOMMENDED_STEP = 220  # between the left edges of the posters of recommended films
 HEADING_SIZE = 40  # font size
 NOTE_SIZE = 22  # font size
 BACKGROUND = "#15171c"
@@ -132,7 +132,7 @@ def text_width(fonts: Fonts, text: str, size: float, is_title: bool = False) -> 
 
 
 def wrap_text(fonts: Fonts, text: str, width: float, size: float, max_lines: int, is_title: bool = False) -> list[str]:
-    """Break a text into lines of at most `width`, at blanks or within long words. A cut text ends with "…"."""
+    """Break a text into lines of at most `width`, at spaces or within long words. A cut text ends with "…"."""
 
     def fits(line: str) -> bool:
         return text_width(fonts, line, size, is_title) <= width
@@ -180,7 +180,7 @@ class ShareTexts:
 def share_png(
     watched: Sequence[Film], recommended: Sequence[tuple[Film, str]], texts: ShareTexts, fonts: Fonts = DEFAULT_FONTS
 ) -> bytes:
-    """Return a PNG of the newest MAX_WATCHED watched films, and the best MAX_NEXT recommended films.
+    """Return a PNG of the newest MAX_WATCHED watched films, and the best MAX_RECOMMENDED recommended films.
 
     Args:
         watched: The watched films, oldest first.
@@ -197,9 +197,9 @@ def share_png(
         _draw_poster(canvas, (MARGIN + column * WATCHED_STEP, 112), WATCHED_WIDTH, film)
     canvas.arrow((MARGIN, 346), ACCENT)
     canvas.text((MARGIN + 54, 330), texts.next_heading, HEADING_SIZE, TEXT, is_title=True)
-    for column, (film, caption) in enumerate(recommended[:MAX_NEXT]):
-        left = MARGIN + column * NEXT_STEP
-        _draw_poster(canvas, (left, 398), NEXT_WIDTH, film)
+    for column, (film, caption) in enumerate(recommended[:MAX_RECOMMENDED]):
+        left = MARGIN + column * RECOMMENDED_STEP
+        _draw_poster(canvas, (left, 398), RECOMMENDED_WIDTH, film)
         canvas.badge((left + 25, 423), str(column + 1))
         canvas.text((left, 708), caption, 24, ACCENT)
     canvas.text((MARGIN, 764), texts.recommender_line, NOTE_SIZE, TEXT)
@@ -211,7 +211,7 @@ def share_png(
 def _draw_poster(canvas: Canvas, point: Point, width: float, film: Film) -> None:
     """Draw a poster with its upper left corner at a point, and title and year at its bottom."""
     height, inset, font_size = width * 1.5, width * 0.08, width * 0.115
-    poster = poster_art.poster(film.title, film.year, film.genres)
+    poster = poster_art.design_poster(film.title, film.year, film.genres)
     canvas.paste(point, poster_art.poster_image(poster, scaled(width), scaled(height)), radius=8)
     title = _FINAL_BRACKETS.sub("", film.title) or film.title
     lines = wrap_text(canvas.fonts, title, width - 2 * inset, font_size, max_lines=4, is_title=True)
@@ -241,22 +241,19 @@ def table_png(
 
     Numbers are aligned right. `format_number` formats a number by a format specification, like `format`.
     """
-    columns = {
-        str(name): [_cell_text(value, format_number) for value in table.iloc[:, column]]
+    columns = [  # for each column its name, then the texts of its cells
+        [str(name), *(_cell_text(value, format_number) for value in table.iloc[:, column])]
         for column, name in enumerate(table.columns)
-    }
-    widths = [
-        min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, CELL_SIZE) for text in (name, *cells)))
-        for name, cells in columns.items()
     ]
+    widths = [min(MAX_COLUMN_WIDTH, max(text_width(fonts, text, CELL_SIZE) for text in texts)) for texts in columns]
     table_width = sum(width + COLUMN_GAP for width in widths)
     image_width = max(table_width + 2 * TABLE_MARGIN, text_width(fonts, title, 30, is_title=True) + 100)
     canvas = Canvas(fonts, image_width, 170 + ROW_HEIGHT * len(table), TABLE_BACKGROUND)
     canvas.text((TABLE_MARGIN, 28), title, 30, TABLE_TEXT, is_title=True)
     left: float = TABLE_MARGIN
-    for (name, cells), width, dtype in zip(columns.items(), widths, table.dtypes, strict=True):
-        for row, text in enumerate((name, *cells)):  # row 0 is the header
-            lines = wrap_text(fonts, text, width + 1, CELL_SIZE, max_lines=1)  # + 1: tolerance
+    for texts, width, dtype in zip(columns, widths, table.dtypes, strict=True):
+        for row, text in enumerate(texts):  # row 0 is the header
+            lines = wrap_text(fonts, text, width + 1, CELL_SIZE, max_lines=1)  # + 1: tolerance for rounding
             line = lines[0] if lines else ""  # an empty cell has no lines
             indent = width - text_width(fonts, line, CELL_SIZE) if pd.api.types.is_numeric_dtype(dtype) else 0
             colour = TABLE_TEXT if row else TABLE_MUTED_TEXT
@@ -269,7 +266,10 @@ def table_png(
 
 
 def _cell_text(value: object, format_number: Callable[[float, str], str] = format) -> str:
-    """Format a float with at most four decimals, and another value by `str`. Returns "" for a missing value."""
+    """Format a float with four decimals or, below 0.0001, two significant digits. Returns "" for a missing value.
+
+    A float that is a whole number has no decimals. Other values are converted by `str`.
+    """
     if pd.isna(value):
         return ""
     if not isinstance(value, float):

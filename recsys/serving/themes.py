@@ -4,9 +4,9 @@ Terms:
 
 - A query is the text that a visitor types. It has years and phrases: "slasher from the 80s" has the years 1980–1989 and
   the phrase "slasher". "cold war spies" has the phrases "cold war" and "spies".
-- An aspect is a phrase with the degree to which each film matches it, by tags, genres and, with little weight, title.
-  Words are compared by their stems.
-- A theme is an entry of the table of themes in `recsys.data.film_tables`. The themes of a film count as tags.
+- An aspect is a phrase with a match score for each film, from tags, genres and, with little weight, title. Words are
+  compared by their stems.
+- A tag is given by users, or it is a theme from `recsys.data.film_tables.themes`.
 
 Rules:
 
@@ -41,7 +41,7 @@ from recsys.text import encoder
 from recsys.text.films import genre_matrix, rows_by_value, stored_film_vectors
 from recsys.text.tags import TagTable, stem, stems
 
-MAX_THEME_CHARS = 300
+MAX_QUERY_CHARS = 300  # further characters of a query are ignored
 MAX_PHRASE_WORDS = 4
 MIN_TAG_FILMS = 2  # a tag of fewer films is not recognised as a phrase of a query
 MAX_REASONS = 3  # tags or genres that explain a match
@@ -138,7 +138,7 @@ LANGUAGES = {  # phrase → codes in the table of original languages
     "ukrainian": ("uk",),
     "vietnamese": ("vi",),
 }
-_FOR_CHILDREN = re.compile(  # an audience, in a normalised query
+_FOR_CHILDREN = re.compile(  # an audience, in a normalized query
     r"\b(?P<no>not )?for (?:(?:my|our|a|an|the|small|little|young) )*"
     r"(?:kids?|child(?:ren)?|toddlers?|(?:[1-9]|1[0-2]) years? olds?(?: (?:kid|child|boy|girl|son|daughter))?)\b"
     r"|\b(?:kids?|childrens?) (?:films?|movies?)\b"
@@ -185,14 +185,14 @@ class ThemeAspect:
 
     text: str
     weight: float  # larger for a rare aspect
-    match: np.ndarray  # how well each film matches, (I,) 0…1
+    match_scores: np.ndarray  # how well each film matches, (I,) 0…1
     tags: dict[int, float]  # index in `TagTable.texts` → relevance, 0…1
     genre: str  # the genre that the aspect names, "" if none
     languages: tuple[str, ...] = ()  # codes of the languages that the aspect requires; () if it requires none
 
 
 class Missing(Enum):
-    """The part of the sentence encoder that is missing. Without the sentence encoder, only words are compared."""
+    """Why an index has no sentence encoder, NOTHING if it has one. Without the encoder, only words are compared."""
 
     NOTHING = "nothing"
     VECTORS = "vectors"  # the films of this data set are not encoded, which takes minutes for a large data set
@@ -240,7 +240,7 @@ def parse_years(query: str) -> tuple[str, tuple[int, int] | None]:
 
 
 def _words(query: str) -> list[str]:
-    """Return the normalised words of a query. A hyphen separates words."""
+    """Return the normalized words of a query. A hyphen separates words."""
     return normalize(query.replace("-", " ")).split()
 
 
@@ -259,15 +259,13 @@ class ThemeParser:
         )
         matrix, names = genre_matrix(catalog)
         self.has_genre = {name: matrix[:, column] for column, name in enumerate(names)}  # genre → (I,) bool
-        children_genres = [name for name in names if name in CHILDREN_GENRES]
-        self.is_for_children = np.zeros(self._n_items, bool)
-        for genre in children_genres:
-            self.is_for_children |= self.has_genre[genre]
+        children_columns = [column for column, name in enumerate(names) if name in CHILDREN_GENRES]
+        self.is_for_children = np.asarray(matrix[:, children_columns].any(axis=1))  # (I,) bool
         self._genre_by_name = {stems(normalize(name)): name for name in names}
         self._genre_by_phrase: dict[tuple[str, ...], str] = {}  # stems of a name or synonym → genre
         for genre, synonyms in GENRE_SYNONYMS.items():
-            if genre in CHILDREN_GENRES and children_genres:
-                genre = children_genres[0]  # its name in this data set
+            if genre in CHILDREN_GENRES and children_columns:
+                genre = names[children_columns[0]]  # its name in this data set
             if genre in self.has_genre:
                 self._genre_by_phrase |= dict.fromkeys(map(stems, synonyms), genre)
         self._genre_by_phrase |= self._genre_by_name
@@ -277,7 +275,7 @@ class ThemeParser:
         )
 
     def is_theme_query(self, text: str) -> bool:
-        """Return whether a text consists of themes, so that the search box offers a search by theme.
+        """Return whether a text is only a query of this search, so that the search box of titles offers this search.
 
         It must have an audience or at least one phrase, and each phrase must be a genre, a language, or a tag of at
         least MIN_TAG_FILMS films. It can also have years.
@@ -288,8 +286,8 @@ class ThemeParser:
         )
 
     def parse(self, text: str) -> ThemeQuery:
-        """Divide a text into the parts of a query. Only the first MAX_THEME_CHARS characters are read."""
-        text = " ".join(text.split())[:MAX_THEME_CHARS]
+        """Divide a text into the parts of a query. Only the first MAX_QUERY_CHARS characters are read."""
+        text = " ".join(text.split())[:MAX_QUERY_CHARS]
         without_years, years = parse_years(text.lower())
         words, is_for_audience = self._split_audience(_words(without_years))
         wanted_words, is_negated = self._split_negations(words)
@@ -325,11 +323,11 @@ class ThemeParser:
         return wanted_words, is_negated
 
     def _negated_part(self, words: list[str]) -> tuple[int, np.ndarray]:
-        """Return how many words after a negation are negated, and True for the films that they exclude, (I,) bool.
+        """Return how many of the words after a negation are negated, and True for the films they exclude, (I,) bool.
 
-        Negated is the longest phrase at the beginning that names a genre, or whose words are all in one tag. A single
-        word must be the whole tag: "not long" does not exclude films with the tag "long con". If there is no such
-        phrase, one word is negated, and a degree word before it. They exclude no films.
+        The longest phrase at the beginning that names a genre, or whose words are all in one tag, is negated. A single
+        word must be the whole tag: "not long" does not exclude films with the tag "long con". Without such a phrase,
+        one word and a degree word before it are negated, and exclude no films.
         """
         n_degree_words = 1 if words[0] in DEGREE_WORDS and len(words) > 1 else 0
         # (start, length) of phrases, in the order in which they are tried; phrases with the degree word come first,
@@ -343,7 +341,7 @@ class ThemeParser:
             tags = set(self.table.by_phrase.get(phrase, ()))
             if length > 1:
                 tags |= _with_all_stems(self.table.by_stem, phrase)
-            has_phrase = tag_match(self.table, dict.fromkeys(tags, 1.0)) > 0
+            has_phrase = tag_match_scores(self.table, dict.fromkeys(tags, 1.0)) > 0
             if genre := self._genre_by_phrase.get(phrase):
                 has_phrase |= self.has_genre[genre]
             if has_phrase.any():
@@ -363,8 +361,8 @@ class ThemeParser:
     def _phrase_length(self, words: list[str]) -> int:
         """Return the number of words of the longest tag or genre at the beginning of `words`, such as "no dialogue".
 
-        Returns 1 if no tag or genre of several words is there. A tag or genre that begins or ends with a stop word is
-        ignored.
+        Returns 1 if `words` do not begin with a tag or genre of several words. A tag or genre that begins or ends with
+        a stop word is ignored.
         """
         for length in range(min(MAX_PHRASE_WORDS, len(words)), 1, -1):
             has_stop_word = words[0] in STOP_WORDS or words[length - 1] in STOP_WORDS
@@ -395,23 +393,23 @@ class ThemeParser:
             return aspect
         tags = dict.fromkeys(self.table.by_phrase.get(phrase, ()), 1.0)
         is_in_language = np.isin(self._language_of_item, codes)
-        match = np.maximum(tag_match(self.table, tags), LANGUAGE_WEIGHT * is_in_language)
-        return replace(aspect, match=match, tags=tags, languages=codes)
+        match_scores = np.maximum(tag_match_scores(self.table, tags), LANGUAGE_WEIGHT * is_in_language)
+        return replace(aspect, match_scores=match_scores, tags=tags, languages=codes)
 
     def _aspect(self, phrase: tuple[str, ...], text: str) -> ThemeAspect:
         """Return the aspect of a phrase, matched by tags, genre and title."""
         tags, genre = self._matching_tags(phrase), self._genre_by_phrase.get(phrase, "")
-        match = tag_match(self.table, tags)
+        match_scores = tag_match_scores(self.table, tags)
         items_by_title = list(_with_all_stems(self._items_by_stem, phrase))
-        match[items_by_title] = np.maximum(match[items_by_title], TITLE_WEIGHT)
+        match_scores[items_by_title] = np.maximum(match_scores[items_by_title], TITLE_WEIGHT)
         if genre:
             genre_weight = GENRE_WEIGHT if phrase in self._genre_by_name else SYNONYM_WEIGHT
-            match = np.maximum(match, genre_weight * self.has_genre[genre])
-        n_matches = int(np.count_nonzero(match))
+            match_scores = np.maximum(match_scores, genre_weight * self.has_genre[genre])
+        n_matches = int(np.count_nonzero(match_scores))
         weight = float(np.clip(np.log(self._n_items / (n_matches + RARITY_OFFSET)), MIN_RARITY, MAX_RARITY))
         if not genre and not self.table.is_common(phrase):
             weight *= UNKNOWN_ASPECT_FACTOR
-        return ThemeAspect(text, weight, match, tags, genre)
+        return ThemeAspect(text, weight, match_scores, tags, genre)
 
     def _matching_tags(self, phrase: tuple[str, ...]) -> dict[int, float]:
         """Return the tags that match a phrase, as in `ThemeAspect.tags`."""
@@ -431,8 +429,8 @@ def _with_all_stems(by_stem: Mapping[str, Sequence[int]], phrase: tuple[str, ...
     return set.intersection(*(set(by_stem.get(phrase_stem, ())) for phrase_stem in phrase))
 
 
-def tag_match(table: TagTable, tags: dict[int, float]) -> np.ndarray:
-    """Return how well each film matches tags (index → relevance), (I,) 0…1: the maximum of strength × relevance."""
+def tag_match_scores(table: TagTable, tags: dict[int, float]) -> np.ndarray:
+    """Return how well each film matches tags, index → relevance: the maximum of strength × relevance, (I,) 0…1."""
     if not tags:
         return np.zeros(table.strength.shape[0])
     relevance = np.fromiter(tags.values(), np.float64, len(tags))
@@ -474,10 +472,10 @@ class ThemeIndex:
             vector_scores = self._vector_scores(self._vectors, query_vector)
         scores = self._aspect_scores(aspects) + vector_scores
         if not aspects and (query.years or query.excludes_films):
-            # A query such as "80s" has no aspects, so films are ordered by popularity. `_adjust` multiplies by the
-            # popularity again, which keeps the order among films with equal factors.
+            # A query such as "80s" has no aspects, so films are ordered by popularity. `_final_scores` multiplies by
+            # the popularity again, which keeps the order among films with equal factors.
             scores = self._popularity
-        scores = self._adjust(scores, query, aspects)
+        scores = self._final_scores(scores, query, aspects)
         best = np.argsort(-scores, kind="stable")[:limit].tolist()
         matches = [
             ThemeMatch(item, float(scores[item]), self._reasons(item, aspects)) for item in best if scores[item] > 0
@@ -486,7 +484,7 @@ class ThemeIndex:
             matches += [ThemeMatch(number, 0.0) for number in self._infrequent_matches(query, aspects)]
         return matches[:limit]
 
-    def _adjust(self, scores: np.ndarray, query: ThemeQuery, aspects: Sequence[ThemeAspect]) -> np.ndarray:
+    def _final_scores(self, scores: np.ndarray, query: ThemeQuery, aspects: Sequence[ThemeAspect]) -> np.ndarray:
         """Return scores, (I,), multiplied by the factors for popularity and for films for children.
 
         They are 0 for films that the query excludes, and for duplicates.
@@ -498,7 +496,7 @@ class ThemeIndex:
             is_allowed &= (self._years >= query.years[0]) & (self._years <= query.years[1])
         for aspect in aspects:
             if aspect.languages:
-                is_allowed &= aspect.match > 0
+                is_allowed &= aspect.match_scores > 0
         return scores * self._popularity * is_allowed
 
     def _infrequent_matches(self, query: ThemeQuery, aspects: Sequence[ThemeAspect]) -> list[int]:
@@ -531,14 +529,16 @@ class ThemeIndex:
             tag = int(self._table.encoded_tags[row])
             relevance = SIMILAR_TAG_WEIGHT * (float(cosines[row]) - MIN_TAG_COSINE) / (1 - MIN_TAG_COSINE)
             tags[tag] = max(tags.get(tag, 0), relevance)
-        return replace(aspect, tags=tags, match=np.maximum(aspect.match, tag_match(self._table, tags)))
+        return replace(
+            aspect, tags=tags, match_scores=np.maximum(aspect.match_scores, tag_match_scores(self._table, tags))
+        )
 
     def _aspect_scores(self, aspects: Sequence[ThemeAspect]) -> np.ndarray:
-        """Return the weighted power mean of the matches of each film with all aspects, (I,) 0…1."""
+        """Return the weighted power mean of the match scores of all aspects for each film, (I,) 0…1."""
         total = sum(aspect.weight for aspect in aspects)
         if not total:
             return np.zeros(len(self._years))
-        powers = sum(aspect.weight * aspect.match**POWER_MEAN_EXPONENT for aspect in aspects)
+        powers = sum(aspect.weight * aspect.match_scores**POWER_MEAN_EXPONENT for aspect in aspects)
         return np.asarray((powers / total) ** (1 / POWER_MEAN_EXPONENT))
 
     def _vector_scores(self, vectors: SentenceVectors, vector: np.ndarray) -> np.ndarray:
@@ -572,7 +572,7 @@ class ThemeIndex:
 
 @cache_by_dataset  # a table of a large data set takes seconds and much memory
 def tag_table(dataset: Dataset) -> TagTable:
-    """Return the table of the normalised tags and themes of a data set."""
+    """Return the table of the normalized tags and themes of a data set."""
     catalog, cached_phrases = dataset.catalog, cache(_theme_phrases)
     phrases_by_movie = {
         movie_id: [phrase for theme in film_themes for phrase in cached_phrases(theme)]
@@ -582,7 +582,7 @@ def tag_table(dataset: Dataset) -> TagTable:
 
 
 def _theme_phrases(theme: str) -> list[str]:
-    """Return the normalised name of a theme, the name with digits for numbers, and the parts of the name.
+    """Return the normalized name of a theme, the name with digits for numbers, and the parts of the name.
 
     "food and cooking" has the parts "food" and "cooking".
     """

@@ -20,7 +20,7 @@ VIDEO_SUFFIXES = frozenset({".avi", ".iso", ".m4v", ".mkv", ".mov", ".mp4", ".mp
 # words that end the title in the name of a video file
 _RELEASE_WORDS = "1080p 2160p 480p 4k 720p bdrip bluray brrip dvdrip hdrip hdtv uhd web webdl webrip"
 RELEASE_WORDS = frozenset(_RELEASE_WORDS.split())
-RATING = re.compile(r"\s*[-–—:,]?\s+\(?\d+([.,]\d)?/(5|10|100)\)?$")  # " - 4/5" after a title, which is removed
+_RATING = re.compile(r"\s*[-–—:,]?\s+\(?\d+([.,]\d)?/(5|10|100)\)?$")  # " - 4/5" after a title, which is removed
 # range of years of release in names of video files
 FIRST_YEAR = 1888
 LAST_YEAR = 2035  # a later number is a part of the title: "Blade Runner 2049"
@@ -47,7 +47,7 @@ def read_file(name: str, content: bytes) -> list[Entry]:
     return [entry for part in parts for entry in part.entries][:MAX_TITLES]
 
 
-def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
+def find_films(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
     """Find the films of the entries of a list, by confident and likely matches."""
     films = [match.accepted_film for match in matcher.match(entries)]
     missing = [entry.name for entry, film in zip(entries, films, strict=True) if film is None]
@@ -57,7 +57,8 @@ def find(matcher: Matcher, entries: Sequence[Entry]) -> TitleList:
 def parse(text: str) -> list[Entry]:
     """Return an entry for each line with a title, among the first MAX_TITLES lines that are not blank."""
     titles = [_title_and_year(line.strip()[:MAX_LINE_CHARS]) for line in text.splitlines() if line.strip()]
-    return [Entry("", number, title, year=year) for number, (title, year) in enumerate(titles[:MAX_TITLES], 1) if title]
+    numbered_titles = enumerate(titles[:MAX_TITLES], start=1)
+    return [Entry(file="", line=line, title=title, year=year) for line, (title, year) in numbered_titles if title]
 
 
 def _title_and_year(line: str) -> tuple[str, int | None]:
@@ -68,7 +69,7 @@ def _title_and_year(line: str) -> tuple[str, int | None]:
     is_numbered = len(words) > 1 and words[0][-1] in ".)" and words[0].rstrip(".)").isdigit()  # "1." or "1)"
     if is_numbered:
         words = words[1:]
-    title, year = split_year(RATING.sub("", " ".join(words)).rstrip(","))
+    title, year = split_year(_RATING.sub("", " ".join(words)).rstrip(","))
     return title.rstrip(" ,;"), year
 
 

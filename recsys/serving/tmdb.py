@@ -128,10 +128,8 @@ class TmdbService:
         if key is None:
             return {}
         pending = self._start_requests(key, list(dict.fromkeys(films.values())))
-        if pending and self._clock() >= self._no_wait_until:
-            late_requests = wait(pending, self.max_wait).not_done
-            if late_requests:
-                self._stop_waiting_if_slow()
+        if self._clock() >= self._no_wait_until and wait(pending, self.max_wait).not_done:
+            self._stop_waiting_if_slow()
         with self._lock:
             urls = {item: self._cache[film].url for item, film in films.items() if self._is_cached(film)}
         return {item: url for item, url in urls.items() if url}
@@ -154,7 +152,7 @@ class TmdbService:
         is_paused = self._clock() < max(key_paused_until, self._paused_until, self._no_wait_until)
         return ServiceStatus.PAUSED if is_paused else ServiceStatus.GOOD
 
-    def check(self, key: Key) -> ServiceStatus:
+    def check_key(self, key: Key) -> ServiceStatus:
         """Send a request to test a key, and return the status after at most `max_wait` seconds."""
         with self._lock:
             self._paused_keys.pop(key, None)  # a rejected key can be valid by now
@@ -190,10 +188,10 @@ class TmdbService:
             for film in films:
                 needs_request = not self._is_cached(film) and (key, film) not in self._pending
                 if needs_request and len(self._pending) < MAX_PENDING:
-                    self._pending[key, film] = tmdb_client.start_coroutine(self._find_and_cache(key, film))
+                    self._pending[key, film] = tmdb_client.start_coroutine(self._find_and_cache_poster(key, film))
             return [self._pending[key, film] for film in films if (key, film) in self._pending]
 
-    async def _find_and_cache(self, key: Key, film: FilmRef) -> None:
+    async def _find_and_cache_poster(self, key: Key, film: FilmRef) -> None:
         """Find a poster, and cache its URL or its absence."""
 
         async def find() -> None:
@@ -245,7 +243,7 @@ class TmdbService:
             _put_last(self._paused_keys, key, until, MAX_PAUSED_KEYS)
 
     async def _search(self, film: FilmRef, key: Key) -> dict[str, Any] | None:
-        """Return `unique_hit` of a search for the film."""
+        """Return the hit of a search for a film, or None, see `unique_hit`."""
         params = {"query": title_names(film.title)[0][:MAX_QUERY_CHARS]}
         if film.year:
             params["year"] = str(film.year)
@@ -270,22 +268,22 @@ def _put_last(entries: OrderedDict[Any, Any], key: Any, value: Any, max_entries:
         entries.popitem(last=False)
 
 
-def poster_path(film: Mapping[str, Any]) -> str | None:
+def poster_path(reply: Mapping[str, Any]) -> str | None:
     """Return the poster path in a reply about a film, or None if it is missing or invalid."""
-    path = film.get("poster_path")
+    path = reply.get("poster_path")
     return path if isinstance(path, str) and _IMAGE_PATH.fullmatch(path) else None
 
 
-def parse_story(film: Mapping[str, Any]) -> Story:
+def parse_story(reply: Mapping[str, Any]) -> Story:
     """Return the plot and cast in a reply about a film. Invalid parts are dropped."""
-    credits = film.get("credits")
+    credits = reply.get("credits")
     people = credits.get("cast") if isinstance(credits, dict) else None
     members = [member for member in people if isinstance(member, dict)] if isinstance(people, list) else []
     cast = [
         (_one_line(member.get("name"), MAX_NAME_CHARS), _one_line(member.get("character"), MAX_NAME_CHARS))
         for member in members
     ]
-    plot = _one_line(film.get("overview"), MAX_PLOT_CHARS)
+    plot = _one_line(reply.get("overview"), MAX_PLOT_CHARS)
     return Story(plot, tuple((name, role) for name, role in cast if name)[:MAX_CAST])
 
 
@@ -308,20 +306,16 @@ def unique_hit(reply: Mapping[str, Any], film: FilmRef) -> dict[str, Any] | None
     hits = [hit for hit in results if isinstance(hit, dict) and names & _hit_names(hit)]
     if film.year is None:
         return hits[0] if len(hits) == 1 else None
-    years = [_hit_year(hit) for hit in hits]
+    dated_hits = [(hit, year) for hit in hits if (year := _hit_year(hit)) is not None]
     for max_distance in (0, 1):
-        near_hits = [
-            hit
-            for hit, year in zip(hits, years, strict=True)
-            if year is not None and abs(year - film.year) <= max_distance
-        ]
+        near_hits = [hit for hit, year in dated_hits if abs(year - film.year) <= max_distance]
         if near_hits:
             return near_hits[0] if len(near_hits) == 1 else None
     return None
 
 
 def _hit_names(hit: Mapping[str, Any]) -> set[str]:
-    """Return the normalised title and original title of a hit."""
+    """Return the normalized title and original title of a hit."""
     titles = (hit.get("title"), hit.get("original_title"))
     return {normalize(title) for title in titles if isinstance(title, str) and title}
 

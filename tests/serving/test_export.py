@@ -74,7 +74,7 @@ def test_letterboxd_finds_its_own_columns(catalog):
 
 
 def test_json_holds_both_and_where_they_come_from(catalog):
-    told = json.loads(export.as_json("toy", "BERT4Rec", catalog, [1, 0], [pick(1, 2, 0.5)]))
+    told = json.loads(export.lists_json("toy", "BERT4Rec", catalog, [1, 0], [pick(1, 2, 0.5)]))
     assert (told["dataset"], told["recommender"]) == ("toy", "BERT4Rec")
     assert [film["movie_id"] for film in told["watched"]] == [101, 100]
     assert told["watched"][0] | {"title": ""} == {

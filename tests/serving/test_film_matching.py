@@ -76,6 +76,15 @@ def test_a_movielens_id_counts_only_if_the_title_agrees(data, match):
     assert others.match([Entry("f", 1, movie_id=100)])[0].method is MatchMethod.NOT_FOUND
 
 
+def test_an_entry_without_movie_id_is_not_the_film_with_the_id_0(data):
+    movies = data.catalog.movies
+    matcher = Matcher(replace(data, catalog=Catalog(movies.assign(movie_id=range(len(movies))), movies.iloc[:0])))
+    assert matcher.match([Entry("f", 1, movie_id=0)])[0].films == (0,)
+    assert matcher.match([Entry("f", 1, imdb_id="tt0113277")])[0].method is MatchMethod.ID
+    title, year = FILMS[0][:2]
+    assert not matcher.match([Entry("f", 1, title, year=year + 3)])[0].is_confident
+
+
 @pytest.mark.parametrize(
     ("title", "year", "label"),
     [

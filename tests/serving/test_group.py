@@ -8,7 +8,7 @@ from recsys.errors import RecsysError
 from recsys.ranking.ranking import Ranking
 from recsys.serving import group
 from recsys.serving.filters import Filters
-from recsys.serving.group import MAX_FILMS, SHARED_LIST_PATTERN
+from recsys.serving.group import MAX_SHARED_FILMS, SHARED_LIST_PATTERN
 from recsys.serving.recommend import Request, rank_positions, recommend
 from tests import toys
 from tests.serving.given import Given, Pulls, predictor, pulls
@@ -117,11 +117,11 @@ def test_a_link_of_the_app_gives_its_films_with_their_data_set():
     assert (
         group.list_from_link("?s=e2400-7-8") == f"{datasets.DEFAULT_DATASET}.7-8"
     )  # of a list that had no room in the link
-    long = "-".join(map(str, range(1, MAX_FILMS + 50)))
+    long = "-".join(map(str, range(1, MAX_SHARED_FILMS + 50)))
     found = group.list_from_link(f"https://films.example/compare?s={long}")
     assert SHARED_LIST_PATTERN.fullmatch(found)
-    assert found.endswith(f"-{MAX_FILMS + 49}")
-    assert found.count("-") == MAX_FILMS - 1 + datasets.DEFAULT_DATASET.count("-")
+    assert found.endswith(f"-{MAX_SHARED_FILMS + 49}")
+    assert found.count("-") == MAX_SHARED_FILMS - 1 + datasets.DEFAULT_DATASET.count("-")
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def test_a_history_that_was_kept_is_read_again_as_it_was():
     seen = group_entries(parts[0].entries)
     found = Matcher(data).match([one.lookup_entry for one in seen])
     chosen = {position: match.films[0] for position, match in enumerate(found) if match.is_confident}
-    text = history_review.as_json(data.name, data.catalog, seen, chosen)
+    text = history_review.films_json(data.name, data.catalog, seen, chosen)
     (again,) = read("kept", text.encode())
     told = [(one.name, one.movie_id, one.watch_date and one.watch_date.day, one.rating) for one in again.entries]
     assert told == [

@@ -5,7 +5,7 @@ from xml.etree import ElementTree
 import pytest
 
 from recsys.serving import motifs
-from recsys.serving.poster_art import SHADE, STYLES, TITLE_MOTIFS, UNKNOWN_STYLE, poster, poster_svg, poster_url
+from recsys.serving.poster_art import SHADE, STYLES, TITLE_MOTIFS, UNKNOWN_STYLE, design_poster, poster_svg, poster_url
 
 DRAWN = {motif for _, drawn in [*STYLES.values(), UNKNOWN_STYLE] for motif in drawn} | {
     motif for _, motif in TITLE_MOTIFS
@@ -41,14 +41,14 @@ def test_a_film_always_looks_the_same_and_another_one_different():
 
 
 def test_films_of_one_genre_are_a_family_but_no_twins():
-    posters = [poster(f"Film number {number}", 2000, "Sci-Fi") for number in range(20)]
+    posters = [design_poster(f"Film number {number}", 2000, "Sci-Fi") for number in range(20)]
     assert len({len(one.shapes) for one in posters}) >= 5  # drawings
     assert len({(len(one.background.stops), one.background.radius > 0) for one in posters}) >= 4  # backgrounds
     assert len({one.background.stops[0][1] for one in posters}) == 20  # colours
 
 
 def channels(genres):
-    return [int(poster("Rose", None, genres).background.stops[0][1][at : at + 2], 16) for at in (1, 3, 5)]
+    return [int(design_poster("Rose", None, genres).background.stops[0][1][at : at + 2], 16) for at in (1, 3, 5)]
 
 
 def test_genres_of_other_things_have_a_colour_each_and_none_is_grey():
@@ -57,15 +57,15 @@ def test_genres_of_other_things_have_a_colour_each_and_none_is_grey():
     assert len({tuple(colour) for colour in colours}) == 4
     assert max(channels("")) - min(channels("")) < 30
     assert poster_svg("Rose", None, "Soap") == poster_svg("Rose", None, "Soap") != poster_svg("Rose", None, "Cream")
-    assert poster("Rose", None, "Soap|Drama") == poster("Rose", None, "Drama")  # what films have goes first
-    assert poster("Rose", None, "") != poster("Rose", None, "Soap")
+    assert design_poster("Rose", None, "Soap|Drama") == design_poster("Rose", None, "Drama")
+    assert design_poster("Rose", None, "") != design_poster("Rose", None, "Soap")
 
 
 def test_a_word_of_the_title_is_drawn():
-    full_moon = poster("A Full Moon", 2000, "Comedy")
+    full_moon = design_poster("A Full Moon", 2000, "Comedy")
     assert any(shape.radius > 29 and shape.opacity == 0.8 for shape in full_moon.shapes)
-    assert len(poster("Winter Rain", 1999, "").shapes) == 60  # sixty strokes; "train" is no rain
-    assert len(poster("The Train", 1999, "").shapes) != 60
+    assert len(design_poster("Winter Rain", 1999, "").shapes) == 60  # sixty strokes; "train" is no rain
+    assert len(design_poster("The Train", 1999, "").shapes) != 60
 
 
 def test_the_order_of_genres_does_not_matter():

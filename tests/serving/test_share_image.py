@@ -8,7 +8,7 @@ from PIL import Image
 from recsys.data.dataset import Film
 from recsys.serving import share_image
 from recsys.serving.motifs import Shape
-from recsys.serving.poster_art import poster, poster_image
+from recsys.serving.poster_art import design_poster, poster_image
 from recsys.serving.share_image import DEFAULT_FONTS, SCALE, WIDTH, Canvas, ShareTexts, scaled, text_width, wrap_text
 
 WORDS = ShareTexts("I watched", "and 3 before", "and what comes next", "Predicted by a toy", "http://localhost/?s=1-2")
@@ -27,7 +27,7 @@ def test_the_picture_is_a_png_of_one_size_whatever_is_on_it():
 
 
 def test_the_picture_depends_on_the_newest_films_and_the_first_picks_alone():
-    newest, best = FILMS[-share_image.MAX_WATCHED :], PICKS[: share_image.MAX_NEXT]
+    newest, best = FILMS[-share_image.MAX_WATCHED :], PICKS[: share_image.MAX_RECOMMENDED]
     image = share_image.share_png(FILMS, PICKS, WORDS)
     assert image == share_image.share_png(newest, best, WORDS)
     assert image != share_image.share_png(FILMS, PICKS[1:], WORDS)
@@ -43,7 +43,7 @@ def test_no_title_breaks_it(title):
 
 def test_a_poster_is_drawn_as_the_page_draws_it():
     """A flat background, one white disc and the shade: three points whose colours can be worked out."""
-    drawn = poster("Any", 2000, "Drama")
+    drawn = design_poster("Any", 2000, "Drama")
     flat = drawn.background._replace(stops=((0, "#804020"), (1, "#804020")), radius=0.0, end=(0, 300), start=(0, 0))
     disc = Shape(((100, 60),), 30, 0.5)
     image = np.asarray(poster_image(drawn._replace(background=flat, shapes=[disc]), 200, 300), float)

@@ -214,7 +214,7 @@ def test_what_says_nothing_finds_nothing(themed, theme):
 
 def test_only_so_much_of_a_theme_is_read(themed):
     assert items(by_words(themed).search(" " * 900 + "horror " + "x " * 900, limit=1)) == [1]
-    assert by_words(themed).search("x " * themes.MAX_THEME_CHARS + "horror") == []
+    assert by_words(themed).search("x " * themes.MAX_QUERY_CHARS + "horror") == []
 
 
 def test_films_that_were_encoded_are_compared_by_meaning(themed):

@@ -39,7 +39,7 @@ def test_empty_lines_and_long_texts(sample):
 
 def test_the_films_of_the_built_in_set(sample):
     text = "The Matrix\nAvengers: Endgame (2019)\nБрат\nHeat.1995.1080p.mkv\nHeat (1995)\nNo Such Film At All"
-    result = title_list.find(Matcher(sample), title_list.parse(text))
+    result = title_list.find_films(Matcher(sample), title_list.parse(text))
     labels = [sample.catalog.films[film].label for film in result.films]
     assert labels == ["The Matrix (1999)", "Avengers: Endgame (2019)", "Brother (Brat) (1997)", "Heat (1995)"]
     assert result.missing == ("No Such Film At All",)
@@ -47,7 +47,7 @@ def test_the_films_of_the_built_in_set(sample):
 
 def test_a_year_can_be_a_part_of_the_title(sample):
     text = "Blade Runner 2049\nDeath Race 2000\nNo Such Film 2000"
-    result = title_list.find(Matcher(sample), title_list.parse(text))
+    result = title_list.find_films(Matcher(sample), title_list.parse(text))
     labels = [sample.catalog.films[film].label for film in result.films]
     assert labels == ["Blade Runner 2049 (2017)", "Death Race 2000 (1975)"]
     assert result.missing == ("No Such Film (2000)",)
@@ -71,11 +71,11 @@ def test_a_watchlist_of_letterboxd_and_a_text_file():
     ],
 )
 def test_typing_errors_are_accepted_as_in_the_search_box(sample, typed, label):
-    result = title_list.find(Matcher(sample), title_list.parse(typed))
+    result = title_list.find_films(Matcher(sample), title_list.parse(typed))
     assert [sample.catalog.films[film].label for film in result.films] == [label]
     assert result.missing == ()
 
 
 @pytest.mark.parametrize("absent", ["Past Lives", "Oppenheimer", "The Matrx (2015)", "Tarantino"])
 def test_another_film_is_no_typing_error(sample, absent):
-    assert title_list.find(Matcher(sample), title_list.parse(absent)).films == ()
+    assert title_list.find_films(Matcher(sample), title_list.parse(absent)).films == ()

@@ -252,7 +252,7 @@ def test_the_number_of_stored_rejected_keys_is_limited(service, monkeypatch):
     monkeypatch.setattr(tmdb, "MAX_PAUSED_KEYS", 3)
     service.tricks = [servers.status(401)] * 5
     client, keys = posters(service), [Key(f"{number:032x}") for number in range(5)]
-    assert [client.check(key) for key in keys] == [ServiceStatus.KEY_REJECTED] * 5
+    assert [client.check_key(key) for key in keys] == [ServiceStatus.KEY_REJECTED] * 5
     assert list(client._paused_keys) == keys[2:]
 
 
@@ -343,10 +343,10 @@ def test_a_rejected_key_is_not_used_again_but_other_keys_are(service):
 
 def test_a_key_is_checked_before_it_is_used(service):
     client = posters(service)
-    assert client.check(API_KEY) is ServiceStatus.GOOD
+    assert client.check_key(API_KEY) is ServiceStatus.GOOD
     service.tricks = [servers.status(401)]
-    assert client.check(API_KEY) is ServiceStatus.KEY_REJECTED
-    assert client.check(API_KEY) is ServiceStatus.GOOD  # it may be valid by now
+    assert client.check_key(API_KEY) is ServiceStatus.KEY_REJECTED
+    assert client.check_key(API_KEY) is ServiceStatus.GOOD  # it may be valid by now
     assert {path for path, _ in requests_of(service)} == {"/authentication"}
 
 
@@ -355,7 +355,7 @@ def test_a_check_does_not_wait_for_a_slow_service(service):
     service.tricks = [lambda request: released.wait(60)] * 8
     client = posters(service, max_wait=MAX_WAIT)
     try:
-        assert client.check(API_KEY) is ServiceStatus.PAUSED
+        assert client.check_key(API_KEY) is ServiceStatus.PAUSED
         assert client.poster_urls(API_KEY, FILMS) == {}  # nor for its posters after that
     finally:
         released.set()

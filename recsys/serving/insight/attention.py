@@ -32,7 +32,7 @@ from recsys.data.dataset import Catalog, Dataset
 from recsys.data.datasets import serving_splitting
 from recsys.errors import Message
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import History, ServingError, check_items
+from recsys.serving.recommend import FilmNumbers, ServingError, check_items
 from recsys.text.films import genre_matrix
 
 MAX_DISTANCE = 30  # from the predicted film; the newest film of the history has distance 1
@@ -83,7 +83,7 @@ class DistanceAttention:
         )
 
 
-def read_attention(predictor: Predictor, films: History) -> Attention:
+def read_attention(predictor: Predictor, films: FilmNumbers) -> Attention:
     """Return the attention while the model predicts the film after `films` (items, oldest first).
 
     Raises:

@@ -18,7 +18,7 @@ from recsys.models.bert4rec import Bert4Rec
 from recsys.ranking.ranking import Ranking, log_sum_exp
 from recsys.serving.insight.attention import Attention, read_attention, token_labels
 from recsys.serving.predictor import Predictor
-from recsys.serving.recommend import History, ServingError
+from recsys.serving.recommend import FilmNumbers, ServingError
 
 MAX_EXAMPLE_FILMS = 12  # newest films in the training example, so that it stays readable
 
@@ -125,7 +125,7 @@ class Steps:
         return self.embeddings if self.positions is None else self.embeddings + self.positions
 
 
-def compute_steps(predictor: Predictor, films: History, k: int = 10) -> Steps:
+def compute_steps(predictor: Predictor, films: FilmNumbers, k: int = 10) -> Steps:
     """Compute all steps for a sequence of at least one item, oldest first, and the k best predicted films.
 
     Films of the sequence can be predicted, unless the model's loss excludes them (`only_unseen`).

@@ -42,7 +42,7 @@ from recsys.text.films import rows_by_value
 # scores in percent
 EXACT = 100  # the whole name
 WHOLE_WORDS = 97  # the first words of the name
-WITHOUT_SPACES = 96  # the name without spaces; percentage of the scores that the name with spaces would get
+WITHOUT_SPACES = 96  # the name without spaces, in percent of the score of the name with spaces
 PREFIX = 95  # the beginning of the name
 PHRASE = 85  # adjacent words within the name
 ALL_WORDS = 80  # all words in any order
@@ -132,19 +132,21 @@ class NameIndex:
         scores[self._film_of_name[numbers[has_phrase]]] = PHRASE
         bare = strip_article(query)
         penalty = 0 if bare == query else ARTICLE_PENALTY
-        for score, start, end in ((PREFIX, "", MAX_CHAR), (WHOLE_WORDS, " ", "!"), (EXACT, "", MIN_CHAR)):
+        # score, characters after the query at the start and the end of a slice of names, see the module docstring
+        for score, start_char, end_char in ((PREFIX, "", MAX_CHAR), (WHOLE_WORDS, " ", "!"), (EXACT, "", MIN_CHAR)):
             if score == WHOLE_WORDS and len(bare) < 2:
                 continue  # one letter is not a word yet
-            raise_scores(scores, self._film_of_name[sorted_span(self._names, query + start, query + end)], score)
-            bare_matches = self._bare_order[sorted_span(self._bare_sorted, bare + start, bare + end)]
+            span = sorted_span(self._names, query + start_char, query + end_char)
+            raise_scores(scores, self._film_of_name[span], score)
+            bare_matches = self._bare_order[sorted_span(self._bare_sorted, bare + start_char, bare + end_char)]
             raise_scores(scores, self._film_of_name[bare_matches], score - penalty)
         return scores
 
     def _has_words(self, words: list[str]) -> np.ndarray:
         """Return True for the names that have all words, (N,) bool. The last word can be the beginning of a word."""
         result = np.ones(len(self._names), bool)
-        for word, end in zip(words, [MIN_CHAR] * (len(words) - 1) + [MAX_CHAR], strict=True):
-            span = sorted_span(self._words, word, word + end)
+        for word, end_char in zip(words, [MIN_CHAR] * (len(words) - 1) + [MAX_CHAR], strict=True):
+            span = sorted_span(self._words, word, word + end_char)
             has_word = np.zeros(len(self._names), bool)
             has_word[self._postings[self._starts[span.start] : self._starts[span.stop]]] = True
             result &= has_word
@@ -170,15 +172,15 @@ class NameIndex:
         np.maximum.at(scores, self._film_of_name[numbers], name_scores[numbers])
         return scores
 
-    def _matches_without_spaces(self, query: str, end: str) -> np.ndarray:
+    def _matches_without_spaces(self, query: str, end_char: str) -> np.ndarray:
         """Return the numbers of the names that match the query if spaces are ignored: "walle" matches "wall e".
 
-        `end` is MIN_CHAR for names that equal the query, MAX_CHAR for names that begin with it.
+        `end_char` is MIN_CHAR for names that equal the query, MAX_CHAR for names that begin with it.
         """
         spaceless = strip_article(query).replace(" ", "")
         if not spaceless:
             return np.zeros(0, np.int64)
-        return self._spaceless_order[sorted_span(self._spaceless_sorted, spaceless, spaceless + end)]
+        return self._spaceless_order[sorted_span(self._spaceless_sorted, spaceless, spaceless + end_char)]
 
     def _mean_word_similarities(self, query_words: list[str]) -> np.ndarray:
         """Return the mean similarity 0…1 of the words of a query to the most similar word of each name, (N,).

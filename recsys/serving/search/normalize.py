@@ -83,12 +83,14 @@ class _Fold(dict[int, str]):
     Letters of all scripts stay, accents and apostrophes are removed, and other characters become spaces.
     """
 
-    _plain = dict(zip("øłđæœð&'’‘`´", ["o", "l", "d", "ae", "oe", "d", " and ", "", "", "", "", ""], strict=True))
+    _replacements = dict(
+        zip("øłđæœð&'’‘`´", ["o", "l", "d", "ae", "oe", "d", " and ", "", "", "", "", ""], strict=True)
+    )
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
-        if letter.casefold() in self._plain:
-            plain = self._plain[letter.casefold()]
+        if letter.casefold() in self._replacements:
+            plain = self._replacements[letter.casefold()]
         elif letter.isalnum():
             plain = letter.casefold()
         elif unicodedata.category(letter)[0] == "M":  # a mark: an accent in French, a part of a letter in Hindi or Thai
@@ -123,7 +125,7 @@ def title_names(title: str) -> list[str]:
 
 
 def split_year(text: str) -> tuple[str, int | None]:
-    """Return a query without its final year, and the year: "heat 1995" → ("heat", 1995). "1984" alone is a title."""
+    """Return a text without its final year, and the year: "heat 1995" → ("heat", 1995). "1984" alone is a title."""
     if match := _YEAR.match(text):  # groups 1 and 2: the year is in brackets; groups 3 and 4: it is not
         return match[1] or match[3], int(match[2] or match[4])
     return text, None

@@ -54,8 +54,8 @@ MIN_CONFIDENT = 40  # minimum score of a film that the visitor probably means
 ADJACENT_YEAR_WEIGHT = 0.9  # factor of a score if the year of the film differs by one from the year in the query
 # factor that keeps scores below MIN_CONFIDENT, for films of another year or number in a series, and for suggestions
 UNLIKELY_WEIGHT = 0.39
-# minimum letters of a Cyrillic query that is compared with parts of names in Latin letters. For a shorter query, other
-# films than those with this whole name are unlikely: "бокс" does not mean "Boksuneun naui geot".
+# minimum letters of a Cyrillic query that is compared with parts of names in Latin letters. A shorter query must be a
+# whole name, and other films are unlikely: "бокс" does not mean "Boksuneun naui geot".
 MIN_LETTERS_OF_PART = 6
 MIN_TAG_USES = 2  # a tag that was used once can be a typing error
 N_NEAREST = 3  # films that `TitleIndex.nearest` suggests
@@ -179,7 +179,7 @@ class TitleIndex:
         """Return at most `limit` films, best match first, then most popular first.
 
         Any text is valid. It can end in a year ("heat 1995") or in a moved article ("Matrix, The"). "#2571" is a
-        MovieLens id.
+        movie id.
         """
         return list(islice(self._ranked_films(text, min_matches=limit), max(0, limit)))
 
@@ -190,8 +190,9 @@ class TitleIndex:
         return list(islice(self._results(NameMatches(scores, {})), N_NEAREST))
 
     def find_all_exact(self, text: str) -> list[SearchResult]:
-        """Return all films whose title equals the text, most popular first. Articles, case and accents are ignored.
+        """Return all films whose title equals the text, most popular first.
 
+        Case and accents are ignored, and so is an article of the title that the text lacks: "matrix" is "The Matrix".
         Films that have the name only in the table `recsys.data.film_names` come last. If the text has a year, only
         films of that year are returned. If there is no film, films with this title in another language are returned.
         """
@@ -216,8 +217,8 @@ class TitleIndex:
         Args:
             text: The query.
             min_matches: If fewer films match, films with similar titles are added.
-            titles_only: Whether films are left out that the query can mean, but whose title it is not: films with a
-                longer title ("endgame": "Avengers: Endgame"), and films of a misspelt series or another series number.
+            titles_only: Whether to leave out films with a longer title ("endgame": "Avengers: Endgame"), and films of a
+                misspelt series or with another number in a series.
         """
         text = text[:MAX_QUERY_CHARS].strip()
         if match := _MOVIE_ID.match(text):
@@ -234,7 +235,7 @@ class TitleIndex:
             yield self._result(row, float(scores[row]), people.get(row, ""))
 
     def _result(self, row: int, score: float, person: str = "") -> SearchResult:
-        """Return the result for a row. person: The person that the query matched, if any."""
+        """Return the result for a row. `person` is the person that the query matched, "" for none."""
         is_infrequent = row >= self.n_items
         return SearchResult(row, *self._films[row], score=score, is_infrequent=is_infrequent, matched_person=person)
 
@@ -279,7 +280,7 @@ class TitleIndex:
     def _has_whole_name(self, query: str, scores: np.ndarray) -> np.ndarray:
         """Return True for the films whose whole name or initials match the query, (F,) bool. A name can be misspelt.
 
-        scores: Result of `_title_scores` for the query, (F,).
+        `scores` (F,) is the result of `_title_scores` for the query.
         """
         is_exact = np.isin(scores, (EXACT, SERIES_MATCH, INITIALS_MATCH))
         return is_exact | (self._names.misspelt_scores(query, compare_words=False) > 0)

@@ -29,7 +29,7 @@ _BEFORE_NUMBER = re.compile(r"^(\D*\S) \d{1,2}$")
 
 # for `items_of_series`
 MIN_PREFIX_CHARS = 5  # a shorter title, such as "Up", does not count as the prefix of other titles
-COMMON_WORD_FILMS = 10  # a word at the beginning of this many titles or more, such as "American", is not a series
+MIN_COMMON_WORD_FILMS = 10  # a word at the beginning of as many titles, such as "American", is not a series
 SERIES_TAGS = {  # tag → series, for titles such as "Goldfinger"
     "007": "james bond",
     "007 (series)": "james bond",
@@ -64,20 +64,20 @@ class Series:
     """The films with a common title prefix. A row is a film number."""
 
     title_numbers: dict[int, int | None] = field(default_factory=dict)  # row → number after the prefix, or None
-    titled_like_series: list[int] = field(default_factory=list)  # rows of films whose title is only the prefix
-    order: list[int] = field(default_factory=list)  # rows by year; empty if this order is not reliable
+    rows_titled_like_series: list[int] = field(default_factory=list)  # rows of films whose title is only the prefix
+    rows_by_year: list[int] = field(default_factory=list)  # empty if this order is not reliable
 
     @property
     def rows(self) -> list[int]:
         """The rows of all films."""
-        return list(dict.fromkeys([*self.order, *self.title_numbers]))
+        return list(dict.fromkeys([*self.rows_by_year, *self.title_numbers]))
 
     def row_of_number(self, number: int) -> int | None:
         """Return the row of the film with this number in its title, else of the n-th film by year, else None."""
         for row, title_number in self.title_numbers.items():
             if title_number == number:
                 return row
-        return self.order[number - 1] if 0 < number <= len(self.order) else None
+        return self.rows_by_year[number - 1] if 0 < number <= len(self.rows_by_year) else None
 
 
 def find_series(names: Iterable[ItemName], years: Sequence[int] | np.ndarray) -> dict[str, Series]:
@@ -97,16 +97,18 @@ def find_series(names: Iterable[ItemName], years: Sequence[int] | np.ndarray) ->
             if series.title_numbers.get(row) is None:
                 series.title_numbers[row] = _number_after(prefix, normalized)
     result = {}
-    ordered = sorted(rows_by_name)
+    sorted_names = sorted(rows_by_name)
     for prefix, series in candidates.items():
-        series.titled_like_series = [row for row in rows_by_name.get(prefix, []) if row not in series.title_numbers]
-        if not series.titled_like_series and len(series.title_numbers) < 2:
+        series.rows_titled_like_series = [
+            row for row in rows_by_name.get(prefix, []) if row not in series.title_numbers
+        ]
+        if not series.rows_titled_like_series and len(series.title_numbers) < 2:
             continue
-        longer_names = ordered[sorted_span(ordered, f"{prefix} ", f"{prefix} {MAX_CHAR}")]
+        longer_names = sorted_names[sorted_span(sorted_names, f"{prefix} ", f"{prefix} {MAX_CHAR}")]
         rows_with_prefix = {row for name in longer_names for row in rows_by_name[name]}
         # "Batman Returns" has the prefix, but no number or subtitle, so the order by year would not be reliable
         if rows_with_prefix <= set(series.title_numbers):
-            series.order = _order_by_year(series, years)
+            series.rows_by_year = _rows_by_year(series, years)
         result[prefix] = series
     return result
 
@@ -169,14 +171,14 @@ def _number_after(prefix: str, normalized: str) -> int | None:
     return int(words[0]) if words and words[0].isdigit() and len(words[0]) <= 2 else None
 
 
-def _order_by_year(series: Series, years: Sequence[int] | np.ndarray) -> list[int]:
-    """Return `Series.order`.
+def _rows_by_year(series: Series, years: Sequence[int] | np.ndarray) -> list[int]:
+    """Return `Series.rows_by_year`.
 
-    It is empty if a year is unknown, if several films titled like the series can be the first one, or if a number in a
-    title is not the place in the order.
+    It is empty if a year is unknown, if several films titled like the series can be the first film, or if a number in a
+    title is not the position of the film.
     """
     order = sorted(series.title_numbers, key=lambda row: (years[row], row))
-    first_films = [row for row in series.titled_like_series if 0 <= years[order[0]] - years[row] <= MAX_GAP_YEARS]
+    first_films = [row for row in series.rows_titled_like_series if 0 <= years[order[0]] - years[row] <= MAX_GAP_YEARS]
     if len(first_films) > 1 or not all(years[row] for row in order):
         return []
     order = [*first_films, *order]
@@ -218,7 +220,7 @@ def _series_index(dataset: Dataset) -> tuple[list[frozenset[str]], dict[str, lis
     for names in item_names:
         first_word_counts.update({name.split()[0] for name in names if name})
     long_names = {name for names in item_names for name in names if len(name) >= MIN_PREFIX_CHARS}
-    prefixes = {name for name in long_names if first_word_counts[name] < COMMON_WORD_FILMS}  # 0 for several words
+    prefixes = {name for name in long_names if first_word_counts[name] < MIN_COMMON_WORD_FILMS}  # 0 for several words
     names_of_item = [names | _prefix_names(names, prefixes) for names in item_names]
     return names_of_item, rows_by_value(names_of_item)
 

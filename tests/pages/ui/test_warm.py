@@ -39,7 +39,7 @@ def test_a_server_is_ready_when_it_has_recommended_films(home):
 
 
 def test_the_first_page_gets_the_recommender_and_the_index_that_were_preloaded(home, monkeypatch):
-    name = predictor.default(datasets.DEFAULT_DATASET)
+    name = predictor.default_name(datasets.DEFAULT_DATASET)
     load, loaded = predictor.load, []
     monkeypatch.setattr(predictor, "load", lambda name, *more: loaded.append(name) or load(name, *more))
     cache._predictor.clear()
