@@ -29,9 +29,9 @@ def list_datasets() -> None:
 def get(name: Name, source: Archive = None) -> None:
     """Download and prepare a data set."""
     from recsys.data import datasets, prepared
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
 
-    with Terminal() as report:
+    with TerminalProgress() as report:
         dataset = datasets.get(name, source, report)
     catalog = dataset.catalog
     print(
@@ -60,9 +60,9 @@ def verify(name: Name = "") -> int:
 def enrich(name: Name) -> None:
     """Get directors, actors and translated titles of the films from Wikidata."""
     from recsys.data.enrich import enrich as download_details
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
 
-    with Terminal() as report:
+    with TerminalProgress() as report:
         summary = download_details(name, report)
     print(
         f"{name} is enriched: Wikidata has data on {summary.films_with_details:,} of its {summary.films:,} films "
@@ -143,12 +143,12 @@ def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) 
     """
     from recsys.data.datasets import ensure
     from recsys.errors import RecsysError
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
     from recsys.serving import predictor, themes
 
     problems = []
     for name in datasets:
-        with Terminal() as report:
+        with TerminalProgress() as report:
             dataset = ensure(name, report)
             steps: dict[str, Callable[[], object]] = {
                 "the sentence encoder": partial(themes.fetch_encoder, report),

@@ -41,7 +41,7 @@ def evaluate(
     from recsys.evaluation.evaluate import evaluate as measure
     from recsys.evaluation.protocols import PROTOCOLS
     from recsys.models import registry
-    from recsys.progress import Terminal, no_progress
+    from recsys.progress import TerminalProgress, no_progress
     from recsys.training import device as devices
     from recsys.training import distributed
 
@@ -49,14 +49,14 @@ def evaluate(
     recommenders = registry.names() if model == ALL else [model]
     is_single = ALL not in (model, protocol)
     n_measured = 0
-    with Terminal() as progress:
+    with TerminalProgress() as progress:
         data = ensure(dataset, progress)
     with devices.default_device(device), distributed.process_group(devices.choose(device)):
         is_main_process = distributed.rank() == 0
         for protocol_name, recommender in product(protocols, recommenders):
             stream = sys.stdout
             try:
-                with Terminal(f"{recommender} on {dataset}, {protocol_name}") as progress:
+                with TerminalProgress(f"{recommender} on {dataset}, {protocol_name}") as progress:
                     callback = progress if is_main_process else no_progress
                     document = measure(recommender, data, protocol_name, seeds, part, ship, callback, add)
                 text = table(document, part) if is_single else summary(document)

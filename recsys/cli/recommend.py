@@ -42,7 +42,7 @@ def recommend(
         out: The file for --all: .csv or .parquet.
     """
     from recsys.data import datasets
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
     from recsys.serving import history_review, predictor, users
     from recsys.serving.export import as_record
     from recsys.serving.filters import Filters
@@ -58,7 +58,7 @@ def recommend(
     if out:
         users.check_format(out)  # before the long computation
     filters = Filters(hide_seen=not keep_seen)
-    with Terminal(title=model or "") as report:
+    with TerminalProgress(title=model or "") as report:
         data = datasets.ensure(dataset, report)
         model = model or predictor.default(data.name)
         user_row = None if user is None else users.user_row(data, user)

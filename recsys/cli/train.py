@@ -9,7 +9,7 @@ from typing import Annotated, Any, Generic, Literal, TypeVar
 
 from recsys.cli.options import Flag, ProtocolName, conf, read
 from recsys.config import NonNegative, Seed, config_class
-from recsys.progress import ProgressCallback, Terminal, print_json
+from recsys.progress import ProgressCallback, TerminalProgress, print_json
 
 Config = TypeVar("Config")
 ADDED_DATASET_HELP = "another MovieLens set on this computer, whose users are added to the training data"
@@ -49,7 +49,7 @@ class Train(Options, Generic[Config]):
         """Train, save the checkpoint and print a line for each epoch to stdout."""
         from recsys.errors import recsys_command
 
-        with nullcontext(print_json) if self.json else Terminal() as report:
+        with nullcontext(print_json) if self.json else TerminalProgress() as report:
             folder = self._train(report)
         if folder and not self.json:
             evaluate = recsys_command("evaluate", self.model, "--dataset", self.dataset, "--protocol", self.protocol)

@@ -164,13 +164,9 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
                 warn(error)
     if not valid_documents:
         return []
-    counts = Counter(map(population_key, valid_documents))
-
-    def count_and_date(document: dict[str, Any]) -> tuple[int, str]:
-        return counts[population_key(document)], document["run"]["date"]
-
-    # the most common population; if several are equally common, the population of the newest result
-    population = population_key(max(valid_documents, key=count_and_date))
+    newest_first = sorted(valid_documents, key=lambda document: document["run"]["date"], reverse=True)
+    # if several populations are equally common, `most_common` returns the population of the newest result
+    [(population, _)] = Counter(map(population_key, newest_first)).most_common(1)
     comparable = []
     for document in valid_documents:
         if population_key(document) == population:

@@ -215,9 +215,8 @@ def resume(job_id: str) -> None:
     """Append a job that ended early to the queue again. It continues from its saved state, if any."""
     with _locked_job(job_id) as (job, all_jobs):
         if job.state not in RESUMABLE:
-            raise JobError(
-                "training run {id} cannot be resumed: its state is “{state}”", id=job.id, state=Message(job.state)
-            )
+            text = "training run {id} cannot be resumed: its state is “{state}”"
+            raise JobError(text, id=job.id, state=Message(job.state))
         _check_can_queue(job, all_jobs)
         _write(replace(job, state=State.WAITING, resume=True, queued=time.time(), started=None, ended=None, error=""))
     start_runner()
