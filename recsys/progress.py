@@ -143,7 +143,7 @@ class TerminalProgress:
         """Show an event."""
         if "epoch" in event:
             self.close()
-            print(epoch_line(event), flush=True)
+            print(format_epoch(event), flush=True)
         elif event.get("stage") == "note":
             self._print_once(str(event["text"]))
         elif event.get("stage") in STAGES:
@@ -181,7 +181,7 @@ class TerminalProgress:
             self._text = text
 
 
-def epoch_line(event: dict[str, Any]) -> str:
+def format_epoch(event: dict[str, Any]) -> str:
     """Format an epoch: `epoch  12/100  loss 5.912  64 sequences/s  413 MB  NDCG@10 0.0981 (best 0.0981)  9:30 left`."""
     text = f"epoch {event['epoch']:>3}/{event['epochs']}  loss {event['loss']:.3f}"
     text += f"  {event['sequences_per_second']:,.0f} sequences/s  {event['memory_mb']:,.0f} MB"

@@ -59,7 +59,7 @@ def evaluate(
                 with TerminalProgress(f"{recommender} on {dataset}, {protocol_name}") as progress:
                     callback = progress if is_main_process else no_progress
                     document = measure(recommender, data, protocol_name, seeds, part, ship, callback, add)
-                text = table(document, part) if is_single else summary(document)
+                text = format_table(document, part) if is_single else format_line(document)
                 n_measured += 1
             except RecsysError as error:
                 if is_single:
@@ -91,7 +91,7 @@ def report(
     print(format_report(dataset, protocol, brief, other_protocol=beside or ""))
 
 
-def summary(document: dict[str, Any]) -> str:
+def format_line(document: dict[str, Any]) -> str:
     """Return a result in one line: recommender, protocol, number of seeds, NDCG@10 with its 95 % interval, HR@10."""
     mean, (low, high) = document["mean"], document["interval"]["ndcg@10"]
     return (
@@ -100,7 +100,7 @@ def summary(document: dict[str, Any]) -> str:
     )
 
 
-def table(document: dict[str, Any], part: str = "test") -> str:
+def format_table(document: dict[str, Any], part: str = "test") -> str:
     """Return a result as a table of metrics. The interval is over users, the standard deviation over seeds."""
     seed_rows = document["seeds"]
     header = f"{'':8}{'mean':>9}{'95 % from':>11}{'to':>9}{'± std':>9}"

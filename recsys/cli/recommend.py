@@ -89,7 +89,7 @@ def recommend(
     for note in notes:
         print(note, file=sys.stderr)
     records = [as_record(recommendation) for recommendation in recommendations]
-    print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else table(recommendations, data.noun))
+    print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else format_table(recommendations, data.noun))
 
 
 def read_history(path: Path) -> bytes:
@@ -104,7 +104,7 @@ def read_history(path: Path) -> bytes:
         return file.read(MAX_FILE_BYTES + 1)
 
 
-def table(recommendations: Sequence["Recommendation"], noun: str = "film") -> str:
+def format_table(recommendations: Sequence["Recommendation"], noun: str = "film") -> str:
     """Return a text table with rank, title, genres, and the probability or, if the model has none, the score."""
     if not recommendations:
         return f"no {noun} is left to recommend"

@@ -47,22 +47,22 @@ def format_report(
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("there are no results for this version of the data yet", command)
     boards = {board: documents for board, documents in documents_by_board.items() if documents}
-    format_board = leaderboard_text if brief else board_text
-    texts = [format_board(*board, documents, other_protocol) for board, documents in boards.items()]
+    format_results = format_leaderboard if brief else format_board
+    texts = [format_results(*board, documents, other_protocol) for board, documents in boards.items()]
     if brief and len(boards) == 1:
         return texts[0]
     headings = [f"## {dataset}, protocol {protocol}" for dataset, protocol in boards]
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in zip(headings, texts, strict=True))
 
 
-def board_text(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
+def format_board(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str) -> str:
     """Return the rules, leaderboard, list metrics and provenance of the results of a data set under a protocol."""
     n_users, rules = documents[0]["users"], documents[0]["protocol"].items()
     noise_note = f" With fewer than {FEW_USERS} people, differences between recommenders are noise."
     parts = [
         f"Measured on {n_users:,} people.{noise_note if n_users < FEW_USERS else ''}",
         "; ".join(f"{name}: {rule}" for name, rule in rules if name != "name") + ".",
-        leaderboard_text(dataset, protocol, documents, other_protocol),
+        format_leaderboard(dataset, protocol, documents, other_protocol),
         *_published_rules(dataset, protocol, documents),
         *_list_metric_table(documents),
         _provenance(documents),
@@ -70,7 +70,7 @@ def board_text(dataset: str, protocol: str, documents: list[dict[str, Any]], oth
     return "\n\n".join(parts)
 
 
-def leaderboard_text(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
+def format_leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str) -> str:
     """Return a Markdown table with the metrics of each recommender, and a note about significance.
 
     A row has the headline metric with its 95 % interval, other metrics and published figures.

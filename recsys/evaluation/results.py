@@ -197,7 +197,8 @@ def population_key(document: dict[str, Any]) -> str:
     """Return a text that identifies the evaluated users: data fingerprint, number of users, rules of the protocol.
 
     The wording of rules may change between versions of the program, so rules that are texts are left out. Only the
-    presence of two of them counts: REPEATS and OTHER_SCALE_RULE. Older versions evaluated other users without them.
+    presence of two of them counts: REPEATS and OTHER_SCALE_RULE. Results without them can come from older versions,
+    which evaluated other users.
     """
     rules = document["protocol"]
     settings = {name: rule for name, rule in rules.items() if not isinstance(rule, str)}
