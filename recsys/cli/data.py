@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
+from recsys import DEFAULT_DATASET
 from recsys.cli.options import command, conf, group
 from recsys.config import NonNegativeInt
 
@@ -133,7 +134,7 @@ data = group(
 
 
 @command("prepare")
-def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) -> int:
+def prepare(datasets: conf.Positional[tuple[str, ...]] = (DEFAULT_DATASET,)) -> int:
     """Make a public server (NEXTREEL_PUBLIC) ready: download the sentence encoder and fit recommenders in advance.
 
     Visitors of a public server cannot start this work.

@@ -4,6 +4,7 @@ import sys
 from itertools import product
 from typing import Any, Literal
 
+from recsys import DEFAULT_DATASET
 from recsys.cli.options import ALL, ProtocolName, ProtocolOrAll, command, conf
 from recsys.config import Seed
 from recsys.errors import RecsysError
@@ -15,7 +16,7 @@ BASELINE_TITLES = {"mean": "mean of all ratings", "film and person": "film mean 
 @command("evaluate")
 def evaluate(
     model: conf.Positional[str],
-    dataset: str = "ml-latest-sample",
+    dataset: str = DEFAULT_DATASET,
     protocol: ProtocolOrAll = "full",
     seeds: tuple[Seed, ...] = (),
     part: Literal["test", "valid"] = "test",

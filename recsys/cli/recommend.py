@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from recsys import DEFAULT_DATASET
 from recsys.cli.options import command, conf
 from recsys.config import Count
 from recsys.errors import RecsysError, os_error_reason
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def recommend(
     titles: conf.Positional[tuple[str, ...]] = (),
     history: tuple[Path, ...] = (),
-    dataset: str = "ml-latest-sample",
+    dataset: str = DEFAULT_DATASET,
     model: str | None = None,
     k: Annotated[Count, conf.arg(aliases=("-k",))] = 10,
     as_json: Annotated[bool, conf.arg(name="json")] = False,

@@ -7,6 +7,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
+from recsys import DEFAULT_DATASET
 from recsys.cli.options import Flag, ProtocolName, conf, read
 from recsys.config import NonNegative, Seed, config_class
 from recsys.progress import ProgressCallback, TerminalProgress, print_json
@@ -26,7 +27,7 @@ class Options:
     """Options of the command `train` that do not depend on the recommender."""
 
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
-    dataset: str = "ml-latest-sample"  # a data set on this computer
+    dataset: str = DEFAULT_DATASET  # a data set on this computer
     protocol: ProtocolName = "full"  # the evaluation protocol; protocols with equal training parts share a checkpoint
     added_dataset: Annotated[str, conf.arg(name="also", help=ADDED_DATASET_HELP)] = ""
     device: str = "auto"  # auto (a GPU if available), cpu, cuda, cuda:1 …
