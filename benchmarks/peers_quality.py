@@ -118,7 +118,7 @@ def our_rows(dataset: str) -> list[dict[str, Any]]:
             ranks = results.comparable_ranks(dataset, UNTIED_FULL.name, variant)  # of seed 0, as for the peers
         except results.ResultError:
             continue
-        notes = checkpoints.notes(variant, dataset, UNTIED_FULL.splitting, seed=0)
+        notes = checkpoints.training_notes(variant, dataset, UNTIED_FULL.splitting, seed=0)
         training = {"epochs": notes["epochs"], "train_seconds": notes["seconds"]} if "seconds" in notes else {}
         rows.append({"system": f"ours {variant}", **training, **metrics(ranks)})
     return rows

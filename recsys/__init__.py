@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 __all__ = ["TitleRecommender", "evaluate", "load", "recommender", "recommenders"]
 
-BUILT_IN_DATASET = "ml-latest-sample"  # data set that comes with the project, as `datasets.DEFAULT_DATASET`
+DEFAULT_DATASET = "ml-latest-sample"  # a copy of `data.published.DEFAULT_DATASET`, because importing it is slow
 
 
-def load(name: str = BUILT_IN_DATASET, report: "ProgressCallback | None" = None) -> "Dataset":
+def load(name: str = DEFAULT_DATASET, report: "ProgressCallback | None" = None) -> "Dataset":
     """Load a data set. `report` is called with progress events, see `recsys.progress`.
 
     Raises DataError for an unknown name. Raises MissingData, with a command for the download, if the data set
@@ -52,14 +52,14 @@ def recommender(
 ) -> "TitleRecommender":
     """Load a recommender, or fit it on first use. From this call on, NumPy and torch compute on one thread.
 
-    The defaults are the built-in data set and the recommender that the app uses for the data set. Raises
+    The defaults are the data set that comes with the project, and the default recommender of the app. Raises
     UnknownModelError for an unknown name, and CheckpointError if the recommender must be trained first.
     """
     from recsys.data import prepared
     from recsys.progress import no_progress
     from recsys.serving import predictor
 
-    data = _built_in_dataset(prepared.version(BUILT_IN_DATASET), report) if data is None else data
+    data = _default_dataset(prepared.version(DEFAULT_DATASET), report) if data is None else data
     return TitleRecommender(predictor.load(name or predictor.default_name(data.name), data, report or no_progress))
 
 
@@ -67,8 +67,9 @@ def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence
     """Evaluate a recommender, store the result and return it: {"mean": {"ndcg@10": …}, "interval": …, "seeds": …, …}.
 
     Protocol "full" ranks all films. "popularity-100" and "uniform-100" rank 100 sampled films. "untied" shuffles films
-    that a user rated in the same second. "time" splits by date. Without `seeds`, the models of all trained seeds are
-    evaluated. Raises RecsysError if the recommender is unknown or not trained, or if the result would be misleading.
+    that a user rated in the same second. "time" splits by date. `recsys.evaluation.protocols.PROTOCOLS` has all
+    protocols. Without `seeds`, the models of all trained seeds are evaluated. Raises RecsysError if the recommender is
+    unknown or not trained, or if the result would be misleading.
     """
     from recsys.evaluation.evaluate import evaluate as measure
 
@@ -105,8 +106,8 @@ class TitleRecommender:
 
 
 @lru_cache(maxsize=1)
-def _built_in_dataset(version: str, report: "ProgressCallback | None") -> "Dataset":
-    """Return the built-in data set. `version` is its version on disk, which is only part of the cache key."""
+def _default_dataset(version: str, report: "ProgressCallback | None") -> "Dataset":
+    """Return DEFAULT_DATASET. `version`, its version on disk, is only part of the cache key."""
     return load(report=report)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from recsys import errors, storage
 
-Document = dict[str, Any]
+Document = dict[str, Any]  # a result or a trial: a JSON object in the file of its board
 
 
 def read(path: Path) -> dict[str, Document]:

@@ -35,7 +35,7 @@ META = "meta.json"
 WEIGHTS = "weights.safetensors"  # the stored file also has a hash in its name
 COUNTS = "../counts.safetensors"  # the counts of `CountMemory`, in a file that shipped checkpoints share
 COUNT_PREFIXES = ("memory.followers.", "memory.companions.")  # start of the names of these arrays in `Model.state`
-MAX_FLOAT16 = 60_000  # larger weights stay in 32 bits
+MAX_FLOAT16 = 60_000  # below the highest 16-bit number, 65,504; arrays with larger weights stay in 32 bits
 
 
 class CheckpointError(RecsysError):
@@ -180,25 +180,30 @@ def find(variant: str, dataset_name: str, seed: int | None = None, splitting: Sp
     folders = [paths.checkpoint(*location, number) for number in (paths.seeds(*location) if seed is None else [seed])]
     folders = [folder for folder in folders if (folder / META).exists()]
     shipped = paths.shipped_checkpoint(*location)
-    if (shipped / META).exists() and (seed is None or read_meta(shipped).seed == seed):
+    if (shipped / META).exists() and (seed is None or _has_seed(shipped, seed)):
         folders.append(shipped)
     if len(folders) > 1 and registry.get(variant).members(dataset_name):
         return next((folder for folder in folders if _has_current_members(folder, dataset_name, splitting)), folders[0])
     return folders[0] if folders else None
 
 
+def _has_seed(folder: Path, seed: int) -> bool:
+    """Return whether a checkpoint has a seed. A damaged meta.json counts, so that `load` reports the damage."""
+    with suppress(CheckpointError):
+        return read_meta(folder).seed == seed
+    return True
+
+
 def _has_current_members(folder: Path, dataset_name: str, splitting: Splitting) -> bool:
     """Return whether the checkpoint of a mixture was fitted with the current versions of its members."""
-    try:
+    with suppress(CheckpointError):  # a damaged checkpoint has none
         meta = read_meta(folder)
-    except CheckpointError:  # it is damaged
-        return False
-    return all(
-        _member_version(name, dataset_name, meta.seed, splitting) == version for name, version in meta.members.items()
-    )
+        versions = {name: _member_version(name, dataset_name, meta.seed, splitting) for name in meta.members}
+        return versions == meta.members
+    return False
 
 
-def notes(
+def training_notes(
     variant: str, dataset_name: str, splitting: Splitting = LEAVE_ONE_OUT, seed: int | None = None
 ) -> dict[str, Any]:
     """Return the training notes of the checkpoint that `find` returns, {} if there is no checkpoint."""
@@ -329,7 +334,7 @@ def ship(variant: str, dataset_name: str, seed: int, splitting: Splitting = LEAV
 
 
 def to_float16(state: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-    """Return weights rounded from 32 to 16 bits, except arrays that exceed MAX_FLOAT16."""
+    """Round 32-bit weights to 16 bits, except arrays with weights of MAX_FLOAT16 or more."""
     rounded = dict(state)
     for name, array in state.items():
         if array.dtype == np.float32 and np.abs(array).max(initial=0) < MAX_FLOAT16:

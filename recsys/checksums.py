@@ -10,7 +10,6 @@ from pathlib import Path
 from recsys import paths, storage
 
 TRANSLATIONS = ("uk", "uk@item", "en@item")  # names of .po files
-DIGEST_DIGITS = 64  # hexadecimal digits of SHA-256
 
 
 def listed_files() -> list[Path]:
@@ -39,7 +38,7 @@ def check(path: Path) -> None:
 
 def check_list() -> None:
     """Raise DamagedFileError if the names in the list differ from `listed_files`, and OSError if it is unreadable."""
-    names = [line[DIGEST_DIGITS + len("  ") :] for line in paths.checksums().read_bytes().split(b"\n")]
+    names = [line.partition(b"  ")[2] for line in paths.checksums().read_bytes().split(b"\n")]
     if names != [*(_name(path).encode() for path in listed_files()), b""]:
         raise storage.DamagedFileError("{path} is damaged", path=paths.checksums())
 

@@ -135,7 +135,7 @@ def from_document(cls: type[T], document: Mapping[str, Any]) -> T:
 
 @cache
 def _adapter(value_type: Any) -> TypeAdapter[Any]:
-    """Return a validator of a type with the configuration STRICT, which a class of `config_class` has already."""
+    """Return a validator of a type with the configuration STRICT. Classes of `config_class` already have it."""
     is_config = isinstance(value_type, type) and hasattr(value_type, "__pydantic_config__")
     return TypeAdapter(value_type) if is_config else TypeAdapter(value_type, config=STRICT)
 

@@ -91,10 +91,8 @@ class MissingLibraryError(RecsysError):
     """A package that one feature needs is not installed."""
 
     def __init__(self, feature: str, package: str, /) -> None:
-        command = f"{python()} -m pip install {package}"
-        super().__init__(
-            N_("{feature} needs the package {package}"), command, feature=Message(feature), package=package
-        )
+        text, command = N_("{feature} needs the package {package}"), f"{python()} -m pip install {package}"
+        super().__init__(text, command, feature=Message(feature), package=package)
 
 
 def os_error_reason(error: OSError) -> Message:

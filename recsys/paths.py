@@ -130,7 +130,7 @@ def trial_run(dataset: str, protocol: str, name: str) -> Path:
 
 
 def jobs() -> Path:
-    """Return the folder of the trainings that were started in the app. It has a folder for each training."""
+    """Return the folder of the training jobs that were started in the app. It has a folder for each job."""
     return home() / "jobs"
 
 

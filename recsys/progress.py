@@ -1,8 +1,9 @@
 """Progress events of long computations and downloads, their display in a terminal, and the log of a training.
 
 An event is a dictionary of JSON values. {"stage", "done", "total"} counts work in one of STAGES. {"stage": "note",
-"text"} is a message. {"stage": "wait"} is repeated while the work waits. After a download, {"stage": "keep"} is the
-last event: the data set is stored. The event of an epoch of a training is {"epoch", "epochs", "loss", …}.
+"text"} is a message. {"stage": "wait"} is repeated while a download waits for its next attempt. {"stage": "keep"}, the
+last event of a download, means that the data set is stored. The event of a training epoch is {"epoch", "epochs",
+"loss", …}.
 
 A callback that raises Cancelled stops the work. Then no result is written.
 """
@@ -17,7 +18,7 @@ from typing import Any, Self
 
 ProgressCallback = Callable[[dict[str, Any]], None]
 
-# name → (text in the terminal, unit of "done" and "total"); {from} is a field of the event, {title} is of `Terminal`
+# name → (text in the terminal, unit of "done" and "total"); {from}: field of the event, {title}: of TerminalProgress
 STAGES = {
     "download": ("downloading from {from} …", "B"),
     "parse": ("reading …", ""),
@@ -119,7 +120,7 @@ def _is_incomplete(text: bytes) -> bool:
     return False
 
 
-class Terminal:
+class TerminalProgress:
     """A progress callback that shows a bar on stderr. At the end of a `with` block, the bar is closed.
 
     If stderr is not a terminal, a line per stage is printed instead. Stage "rank" has no line, because its text is only
@@ -142,7 +143,7 @@ class Terminal:
         """Show an event."""
         if "epoch" in event:
             self.close()
-            print(epoch_line(event), flush=True)
+            print(format_epoch(event), flush=True)
         elif event.get("stage") == "note":
             self._print_once(str(event["text"]))
         elif event.get("stage") in STAGES:
@@ -180,7 +181,7 @@ class Terminal:
             self._text = text
 
 
-def epoch_line(event: dict[str, Any]) -> str:
+def format_epoch(event: dict[str, Any]) -> str:
     """Format an epoch: `epoch  12/100  loss 5.912  64 sequences/s  413 MB  NDCG@10 0.0981 (best 0.0981)  9:30 left`."""
     text = f"epoch {event['epoch']:>3}/{event['epochs']}  loss {event['loss']:.3f}"
     text += f"  {event['sequences_per_second']:,.0f} sequences/s  {event['memory_mb']:,.0f} MB"

@@ -83,7 +83,7 @@ class StopRequest:
             signal.signal(number, handler or signal.SIG_DFL)  # None: the handler was not installed from Python
 
     def handle(self, number: int, *_: Any) -> None:
-        """Record a signal. A second Ctrl-C interrupts at once. In a block of `immediate`, every signal does."""
+        """Record a signal. A second Ctrl-C, or any signal in a block of `immediate`, raises an exception at once."""
         self.signal = number
         if number == signal.SIGINT:
             signal.signal(signal.SIGINT, signal.default_int_handler)

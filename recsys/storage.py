@@ -25,7 +25,7 @@ from recsys import paths
 from recsys.errors import RecsysError, restore_command
 
 HASH = re.compile(r"-[0-9a-f]{12}(?=\.|$)")  # the hash in the name of a payload
-TEMPORARY = re.compile(r"(\.[0-9a-f]{8})?\.part$")  # suffix of temporary files
+TEMPORARY = re.compile(r"(\.[0-9a-f]{8})?\.part$")  # suffix of temporary files; in older versions only ".part"
 
 Content = bytes | Callable[[BinaryIO], object]  # the bytes of a file, or a function that writes them
 T = TypeVar("T")
@@ -96,10 +96,10 @@ def check(path: Path) -> None:
     read_artifact(path, lambda document, files: None)
 
 
-def version(*documents: Path) -> str:
-    """Return a text that changes when one of these documents is written or deleted; "" if none exists."""
+def version(*files: Path) -> str:
+    """Return a text that changes when one of these files is replaced or deleted; "" if none exists."""
     identities = []
-    for path in documents:
+    for path in files:
         with suppress(OSError):
             identities.append((path.name, *_identity(path)))
     return sha256(repr(identities).encode()) if identities else ""
@@ -256,8 +256,8 @@ def _delete_unused(path: Path, payloads: Mapping[str, Content], previous_payload
     for file in path.parent.iterdir():
         final_name = TEMPORARY.sub("", file.name)  # the name that a temporary file was going to get
         is_payload = final_name in previous_payload_names or HASH.sub("", final_name) in payloads
-        is_of_artifact = is_payload or final_name == path.name
-        if is_of_artifact and file.name not in used_names:
+        belongs_to_artifact = is_payload or final_name == path.name
+        if belongs_to_artifact and file.name not in used_names:
             file.unlink(missing_ok=True)
 
 

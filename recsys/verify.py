@@ -37,7 +37,7 @@ def check_all() -> Iterator[Finding]:
     folders = [folder for parent in parents for folder in parent.glob("*/") if _has_files(folder)]
     folders += (paths.ASSETS / "checkpoints").glob("*/")
     names = {folder.name for folder in folders} | {datasets.DEFAULT_DATASET}
-    for name in sorted(filter(_is_name, names)):
+    for name in sorted(filter(_is_dataset_name, names)):
         yield from check_dataset(name)
     if paths.encoder().exists():
         is_intact = encoder.is_intact(paths.encoder())
@@ -55,7 +55,8 @@ def check_all() -> Iterator[Finding]:
 
 def check_dataset(name: str) -> Iterator[Finding]:
     """Verify the files of a data set. Raises DataError if the data set has no files."""
-    if name not in datasets.PUBLISHED and not (_is_name(name) and any(map(_has_files, paths.dataset_folders(name)))):
+    has_files = _is_dataset_name(name) and any(map(_has_files, paths.dataset_folders(name)))
+    if name not in datasets.PUBLISHED and not has_files:
         text = "there is nothing of {name} on this machine; see: {command}"
         raise DataError(text, name=name, command=recsys_command("data", "list"))
     get_command = datasets.how_to_get(name)
@@ -118,8 +119,8 @@ def _check_log(path: Path) -> None:
         raise storage.DamagedFileError("{path}: lines that are damaged: {damaged}", path=path, damaged=n_damaged)
 
 
-def _is_name(text: str) -> bool:
-    """Return whether a text can be the name of a data set. A path or the folder of several data sets cannot."""
+def _is_dataset_name(text: str) -> bool:
+    """Return whether a text can be the name of a data set. "studies", a folder beside the data sets, cannot."""
     return bool(own_data.DATASET_NAME.fullmatch(text)) and text not in own_data.RESERVED_NAMES
 
 

@@ -224,6 +224,18 @@ def test_a_shipped_mixture_is_valid_before_its_members_are_fitted(fits):
     assert checkpoints.is_ready("mixed", "cycle")
 
 
+def test_a_damaged_shipped_member_counts_as_a_checkpoint_until_it_is_loaded():
+    ship("mixed")
+    folder = paths.shipped_checkpoint("cycle", LEAVE_ONE_OUT.name, "trained")
+    (folder / checkpoints.META).write_bytes(b"{}")
+    assert checkpoints.find("trained", "cycle", seed=0) == folder
+    assert checkpoints.recommenders_to_train("mixed", "cycle") == []
+    assert checkpoints.checkpoint_version("mixed", "cycle")
+    assert not checkpoints.is_ready("mixed", "cycle")
+    with pytest.raises(checkpoints.CheckpointError, match="is damaged"), pytest.warns(UserWarning, match="again"):
+        checkpoints.load_or_fit("mixed", WORLD)
+
+
 def test_a_shipped_mixture_is_fitted_anew_on_this_machine_and_stays_as_it_is_shipped(fits):
     ship("mixed")
     shipped = (paths.shipped_checkpoint("cycle", LEAVE_ONE_OUT.name, "mixed") / checkpoints.META).read_bytes()

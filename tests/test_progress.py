@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from recsys import paths, progress
-from recsys.progress import Terminal
+from recsys.progress import TerminalProgress
 
 
 def fetched(done, total=1000, stage="download"):
@@ -12,7 +12,7 @@ def fetched(done, total=1000, stage="download"):
 
 
 def shown(capsys, events, title="", bars=False):
-    with pytest.MonkeyPatch.context() as patch, Terminal(title) as report:
+    with pytest.MonkeyPatch.context() as patch, TerminalProgress(title) as report:
         patch.setattr(sys.stderr, "isatty", lambda: bars)
         for event in events:
             report(event)

@@ -98,7 +98,7 @@ def test_a_command_that_has_to_write_ends_in_one_line_that_says_what_to_do(home,
 def test_the_queue_is_read_and_what_would_change_it_is_refused(home, monkeypatch):
     prepared.save(toys.dataset([[0, 1, 2, 3], [3, 2, 1, 0]], 4), {})
     job = queue.Job(id="20260101-000000", variant="bert4rec", dataset="toy", state=queue.State.RUNNING)
-    for name, data in ((queue.FILE, storage.sign_document(vars(job))), (queue.LOCK, b"")):
+    for name, data in ((queue.JOB_FILE, storage.sign_document(vars(job))), (queue.RUNNER_LOCK, b"")):
         storage.replace_file(job.folder / name, data)
     read_only.make(home, monkeypatch)
     assert [known.state for known in queue.jobs()] == [queue.State.INTERRUPTED]

@@ -31,7 +31,7 @@ REFERENCE_LINE = {"mode": "lines", "line": {"color": GREY, "width": 1}, "hoverin
 def show(view: EvaluationView) -> None:
     """Show predicted and observed probabilities of all test users, then the list of one user."""
     # rows per recommender: a bin of predicted probabilities, or a rank
-    bins, by_rank = tables.reliability(view.dataset, view.protocol, view.board["variant"].tolist())
+    bins, by_rank = tables.reliability_tables(view.dataset, view.protocol, view.board["variant"].tolist())
     if bins.empty:
         message = _(
             "There are no probabilities for this protocol. They need a protocol that ranks all films, and "

@@ -163,7 +163,7 @@ def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
 
 def show_unevaluated(view: EvaluationView) -> None:
     """Show the recommenders without a result, if any, and the commands that evaluate them."""
-    unevaluated = report.recommenders_without(view.board["variant"])
+    unevaluated = report.unmeasured_recommenders(view.board["variant"])
     if not unevaluated:
         return
     retraining_reason = protocols.get_current_or_former(view.protocol).retraining_reason

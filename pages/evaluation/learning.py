@@ -27,7 +27,7 @@ WITHOUT_TIME = {  # field of `tables.Costs` with recommenders that are not in th
 def show(view: EvaluationView) -> None:
     """Show the training curves or, if there are none, how to get them, and the chart of training times."""
     dataset_title = format.escape_markdown(cache.dataset_title(view.dataset))
-    evaluated = protocols.in_order(name for dataset, name in results.available() if dataset == view.dataset)
+    evaluated = protocols.sort_names(name for dataset, name in results.available() if dataset == view.dataset)
     if logs := training_logs(view, view.protocol):
         show_curves(view, logs)
     elif with_logs := [protocol for protocol in evaluated if training_logs(view, protocol)]:

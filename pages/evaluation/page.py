@@ -82,7 +82,7 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.evaluation_datasets())
-        with_results = recsys_protocols.in_order(protocol for name, protocol in available if name == dataset)
+        with_results = recsys_protocols.sort_names(protocol for name, protocol in available if name == dataset)
         names = with_results or [datasets.serving_splitting(dataset).protocol]
         titles = {name: data.protocol_title(name) for name in names}
         protocol = selectbox(_("Protocol"), titles, f"protocol-{dataset}", width=230)

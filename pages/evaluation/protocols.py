@@ -30,7 +30,7 @@ def show(view: EvaluationView) -> None:
         "prove that they can even order recommenders differently. Therefore, the leaderboard ranks all films."
     )
     st.markdown(format.escape_markdown(text))
-    available = protocols.in_order(protocol for dataset, protocol in results.available() if dataset == view.dataset)
+    available = protocols.sort_names(protocol for dataset, protocol in results.available() if dataset == view.dataset)
     if len(available) < 2:
         title = format.escape_markdown(cache.dataset_title(view.dataset))
         st.info(_("{data} has results for one protocol only.", data=title), icon=":material/info:")

@@ -194,7 +194,7 @@ def _evaluation_dataset() -> str:
 def _protocols() -> list[str]:
     """Return the protocols with results for the data set that Evaluation shows."""
     dataset = _evaluation_dataset()
-    return protocols.in_order(protocol for name, protocol in results.available() if name == dataset)
+    return protocols.sort_names(protocol for name, protocol in results.available() if name == dataset)
 
 
 def _default_protocol() -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
+from recsys import DEFAULT_DATASET
 from recsys.cli.options import command, conf, group
 from recsys.config import NonNegativeInt
 
@@ -29,9 +30,9 @@ def list_datasets() -> None:
 def get(name: Name, source: Archive = None) -> None:
     """Download and prepare a data set."""
     from recsys.data import datasets, prepared
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
 
-    with Terminal() as report:
+    with TerminalProgress() as report:
         dataset = datasets.get(name, source, report)
     catalog = dataset.catalog
     print(
@@ -60,9 +61,9 @@ def verify(name: Name = "") -> int:
 def enrich(name: Name) -> None:
     """Get directors, actors and translated titles of the films from Wikidata."""
     from recsys.data.enrich import enrich as download_details
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
 
-    with Terminal() as report:
+    with TerminalProgress() as report:
         summary = download_details(name, report)
     print(
         f"{name} is enriched: Wikidata has data on {summary.films_with_details:,} of its {summary.films:,} films "
@@ -133,7 +134,7 @@ data = group(
 
 
 @command("prepare")
-def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) -> int:
+def prepare(datasets: conf.Positional[tuple[str, ...]] = (DEFAULT_DATASET,)) -> int:
     """Make a public server (NEXTREEL_PUBLIC) ready: download the sentence encoder and fit recommenders in advance.
 
     Visitors of a public server cannot start this work.
@@ -143,12 +144,12 @@ def prepare(datasets: conf.Positional[tuple[str, ...]] = ("ml-latest-sample",)) 
     """
     from recsys.data.datasets import ensure
     from recsys.errors import RecsysError
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
     from recsys.serving import predictor, themes
 
     problems = []
     for name in datasets:
-        with Terminal() as report:
+        with TerminalProgress() as report:
             dataset = ensure(name, report)
             steps: dict[str, Callable[[], object]] = {
                 "the sentence encoder": partial(themes.fetch_encoder, report),

@@ -4,6 +4,7 @@ import sys
 from itertools import product
 from typing import Any, Literal
 
+from recsys import DEFAULT_DATASET
 from recsys.cli.options import ALL, ProtocolName, ProtocolOrAll, command, conf
 from recsys.config import Seed
 from recsys.errors import RecsysError
@@ -15,7 +16,7 @@ BASELINE_TITLES = {"mean": "mean of all ratings", "film and person": "film mean 
 @command("evaluate")
 def evaluate(
     model: conf.Positional[str],
-    dataset: str = "ml-latest-sample",
+    dataset: str = DEFAULT_DATASET,
     protocol: ProtocolOrAll = "full",
     seeds: tuple[Seed, ...] = (),
     part: Literal["test", "valid"] = "test",
@@ -41,7 +42,7 @@ def evaluate(
     from recsys.evaluation.evaluate import evaluate as measure
     from recsys.evaluation.protocols import PROTOCOLS
     from recsys.models import registry
-    from recsys.progress import Terminal, no_progress
+    from recsys.progress import TerminalProgress, no_progress
     from recsys.training import device as devices
     from recsys.training import distributed
 
@@ -49,17 +50,17 @@ def evaluate(
     recommenders = registry.names() if model == ALL else [model]
     is_single = ALL not in (model, protocol)
     n_measured = 0
-    with Terminal() as progress:
+    with TerminalProgress() as progress:
         data = ensure(dataset, progress)
     with devices.default_device(device), distributed.process_group(devices.choose(device)):
         is_main_process = distributed.rank() == 0
         for protocol_name, recommender in product(protocols, recommenders):
             stream = sys.stdout
             try:
-                with Terminal(f"{recommender} on {dataset}, {protocol_name}") as progress:
+                with TerminalProgress(f"{recommender} on {dataset}, {protocol_name}") as progress:
                     callback = progress if is_main_process else no_progress
                     document = measure(recommender, data, protocol_name, seeds, part, ship, callback, add)
-                text = table(document, part) if is_single else summary(document)
+                text = format_table(document, part) if is_single else format_line(document)
                 n_measured += 1
             except RecsysError as error:
                 if is_single:
@@ -91,7 +92,7 @@ def report(
     print(format_report(dataset, protocol, brief, other_protocol=beside or ""))
 
 
-def summary(document: dict[str, Any]) -> str:
+def format_line(document: dict[str, Any]) -> str:
     """Return a result in one line: recommender, protocol, number of seeds, NDCG@10 with its 95 % interval, HR@10."""
     mean, (low, high) = document["mean"], document["interval"]["ndcg@10"]
     return (
@@ -100,7 +101,7 @@ def summary(document: dict[str, Any]) -> str:
     )
 
 
-def table(document: dict[str, Any], part: str = "test") -> str:
+def format_table(document: dict[str, Any], part: str = "test") -> str:
     """Return a result as a table of metrics. The interval is over users, the standard deviation over seeds."""
     seed_rows = document["seeds"]
     header = f"{'':8}{'mean':>9}{'95 % from':>11}{'to':>9}{'± std':>9}"

@@ -17,7 +17,6 @@ from recsys.errors import RecsysError, recsys_command
 THESIS_MODEL = "bert4rec-paper"
 THESIS_PROTOCOL = "popularity-100"
 THESIS_SETTINGS = ("--layers", "2", "--heads", "2", "--dim", "64", "--length", "200", "--mask-prob", "0.2")
-THESIS_METRICS = ["hr@1", "hr@5", "hr@10", "ndcg@5", "ndcg@10", "mrr"]
 THESIS_DATASETS = ("ml-1m", "ml-20m")
 PAPER_CODE = "P"  # code of the rules of the BERT4Rec paper in published.json
 
@@ -69,7 +68,7 @@ def study(
     """
     from recsys.data import datasets
     from recsys.evaluation import protocols
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
     from recsys.studies import run, trials
     from recsys.studies.comparisons import COMPARISONS
     from recsys.studies.plans import PLANS
@@ -79,7 +78,7 @@ def study(
     else:
         protocol_name = protocol or run.default_protocol(dataset)
         plan, evaluation_protocol, seed_range = PLANS[name], protocols.get(protocol_name), range(seeds)
-        with Terminal() as report:
+        with TerminalProgress() as report:
             data = datasets.ensure(dataset, report)
             if not as_it_is:
                 run.run_trials(plan, data, evaluation_protocol, seed_range, report)
@@ -103,9 +102,9 @@ def ties(dataset: str = "ml-1m", without_rating: Finite | None = None, ship: boo
     from recsys.data import datasets
     from recsys.evaluation.file_order import measure, write
     from recsys.evaluation.report import format_metric, markdown
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
 
-    with Terminal("ties") as report:
+    with TerminalProgress("ties") as report:
         result = measure(datasets.ensure(dataset, report), without_rating, report)
     path = write(result, ship)
     descending, pairs = result["lower"], result["pairs"]
@@ -148,7 +147,7 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
     from recsys.cli.evaluate import evaluate
     from recsys.cli.train import train
     from recsys.data import datasets
-    from recsys.evaluation import protocols, results
+    from recsys.evaluation import protocols, published_figures, results
     from recsys.evaluation.report import markdown
 
     for name in dataset:
@@ -164,7 +163,7 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
         if not results.is_in_home(name, THESIS_PROTOCOL, THESIS_MODEL):
             evaluate([THESIS_MODEL, "--dataset", name, "--protocol", THESIS_PROTOCOL])()
     rows, commands = _thesis_table(dataset)
-    print(markdown(["data", "recommender", "source", *map(str.upper, THESIS_METRICS)], rows))
+    print(markdown(["data", "recommender", "source", *map(str.upper, published_figures.METRICS)], rows))
     if commands:
         print("\n".join(["", "Not measured yet:", *commands]))
 
@@ -172,9 +171,10 @@ def thesis(dataset: tuple[str, ...] = ("ml-1m",), set: tuple[str, ...] = ()) -> 
 def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
     """Return the rows of the table and the commands that measure missing results.
 
-    A row has a data set, a recommender, a source and THESIS_METRICS. Our result follows the published result.
+    A row has a data set, a recommender, a source and METRICS. Our result follows the published result.
     """
     from recsys.evaluation import published_figures, report, results
+    from recsys.evaluation.published_figures import METRICS
     from recsys.evaluation.report import format_metric
 
     rows, commands = [], []
@@ -183,14 +183,14 @@ def _thesis_table(datasets: Sequence[str]) -> tuple[list[list[str]], list[str]]:
         for _, row in published[published["code"].str.rstrip("*") == PAPER_CODE].iterrows():
             variant = row["variant"]
             source = "thesis and paper" if variant == THESIS_MODEL else "paper"
-            rows.append([dataset, row["title"], source, *map(format_metric, row[THESIS_METRICS])])
+            rows.append([dataset, row["title"], source, *map(format_metric, row[list(METRICS)])])
             try:
                 result = results.load(dataset, THESIS_PROTOCOL, variant)
                 n_seeds = len(result["seeds"])
                 source = f"here, {n_seeds} seed{'s' if n_seeds > 1 else ''}"
-                values = [format_metric(result["mean"][metric]) for metric in THESIS_METRICS]
+                values = [format_metric(result["mean"][metric]) for metric in METRICS]
             except results.ResultError:
-                source, values = "here", ["not measured yet"] + [""] * (len(THESIS_METRICS) - 1)
+                source, values = "here", ["not measured yet"] + [""] * (len(METRICS) - 1)
                 commands += report.first_result_commands(variant, dataset, THESIS_PROTOCOL)
             rows.append([dataset, variant, source, *values])
     return rows, commands

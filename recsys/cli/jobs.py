@@ -22,17 +22,17 @@ def list_jobs() -> None:
 
 
 def stop(id: Id) -> None:
-    """Stop a training. It can be resumed."""
+    """Stop a job. It can be resumed."""
     queue.stop(id)
 
 
 def resume(id: Id) -> None:
-    """Resume a training that was stopped, was interrupted or failed."""
+    """Resume a job that was stopped, was interrupted or failed."""
     queue.resume(id)
 
 
 def remove(id: Id) -> None:
-    """Remove a training that is not active from the list. Its checkpoint stays."""
+    """Remove a job that is not active from the list. Its checkpoint stays."""
     queue.remove(id)
 
 

@@ -19,7 +19,7 @@ COMMANDS = {  # name → (module of recsys.cli with an `options.Command` of this
     "report": ("evaluate", "print all results as Markdown, with published results for comparison"),
     "recommend": ("recommend", "print the films to watch after a history"),
     "experiment": ("experiment", "run a study or reproduce a published table"),
-    "jobs": ("jobs", "list, stop, resume or remove trainings that were started in the app"),
+    "jobs": ("jobs", "list, stop, resume or remove training jobs that were started in the app"),
     "bench": ("bench", "measure the speed of training, serving, evaluation or loading"),
     "app": ("app", "open the app in a window or in the browser"),
     "prepare": ("data", "download the sentence encoder and fit recommenders for a public server"),

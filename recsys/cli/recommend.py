@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
+from recsys import DEFAULT_DATASET
 from recsys.cli.options import command, conf
 from recsys.config import Count
 from recsys.errors import RecsysError, os_error_reason
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 def recommend(
     titles: conf.Positional[tuple[str, ...]] = (),
     history: tuple[Path, ...] = (),
-    dataset: str = "ml-latest-sample",
+    dataset: str = DEFAULT_DATASET,
     model: str | None = None,
     k: Annotated[Count, conf.arg(aliases=("-k",))] = 10,
     as_json: Annotated[bool, conf.arg(name="json")] = False,
@@ -42,7 +43,7 @@ def recommend(
         out: The file for --all: .csv or .parquet.
     """
     from recsys.data import datasets
-    from recsys.progress import Terminal
+    from recsys.progress import TerminalProgress
     from recsys.serving import history_review, predictor, users
     from recsys.serving.export import as_record
     from recsys.serving.filters import Filters
@@ -58,7 +59,7 @@ def recommend(
     if out:
         users.check_format(out)  # before the long computation
     filters = Filters(hide_seen=not keep_seen)
-    with Terminal(title=model or "") as report:
+    with TerminalProgress(title=model or "") as report:
         data = datasets.ensure(dataset, report)
         model = model or predictor.default_name(data.name)
         user_row = None if user is None else users.user_row(data, user)
@@ -89,7 +90,7 @@ def recommend(
     for note in notes:
         print(note, file=sys.stderr)
     records = [as_record(recommendation) for recommendation in recommendations]
-    print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else table(recommendations, data.noun))
+    print(json.dumps(records, ensure_ascii=False, indent=1) if as_json else format_table(recommendations, data.noun))
 
 
 def read_history(path: Path) -> bytes:
@@ -104,7 +105,7 @@ def read_history(path: Path) -> bytes:
         return file.read(MAX_FILE_BYTES + 1)
 
 
-def table(recommendations: Sequence["Recommendation"], noun: str = "film") -> str:
+def format_table(recommendations: Sequence["Recommendation"], noun: str = "film") -> str:
     """Return a text table with rank, title, genres, and the probability or, if the model has none, the score."""
     if not recommendations:
         return f"no {noun} is left to recommend"

@@ -7,9 +7,10 @@ from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Generic, Literal, TypeVar
 
+from recsys import DEFAULT_DATASET
 from recsys.cli.options import Flag, ProtocolName, conf, read
 from recsys.config import NonNegative, Seed, config_class
-from recsys.progress import ProgressCallback, Terminal, print_json
+from recsys.progress import ProgressCallback, TerminalProgress, print_json
 
 Config = TypeVar("Config")
 ADDED_DATASET_HELP = "another MovieLens set on this computer, whose users are added to the training data"
@@ -26,7 +27,7 @@ class Options:
     """Options of the command `train` that do not depend on the recommender."""
 
     model: Annotated[str, conf.Suppress, conf.Fixed] = ""
-    dataset: str = "ml-latest-sample"  # a data set on this computer
+    dataset: str = DEFAULT_DATASET  # a data set on this computer
     protocol: ProtocolName = "full"  # the evaluation protocol; protocols with equal training parts share a checkpoint
     added_dataset: Annotated[str, conf.arg(name="also", help=ADDED_DATASET_HELP)] = ""
     device: str = "auto"  # auto (a GPU if available), cpu, cuda, cuda:1 …
@@ -49,7 +50,7 @@ class Train(Options, Generic[Config]):
         """Train, save the checkpoint and print a line for each epoch to stdout."""
         from recsys.errors import recsys_command
 
-        with nullcontext(print_json) if self.json else Terminal() as report:
+        with nullcontext(print_json) if self.json else TerminalProgress() as report:
             folder = self._train(report)
         if folder and not self.json:
             evaluate = recsys_command("evaluate", self.model, "--dataset", self.dataset, "--protocol", self.protocol)

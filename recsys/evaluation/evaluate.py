@@ -43,7 +43,7 @@ class SeedEvaluation:
 
 
 def evaluate(
-    variant_name: str,
+    variant: str,
     dataset: Dataset,
     protocol: Protocol | str = FULL,
     seeds: Sequence[int] | None = None,
@@ -67,11 +67,11 @@ def evaluate(
     start = time.perf_counter()
     check(tuple[Seed, ...], seeds=tuple(seeds or ()))
     protocol = protocols.get(protocol) if isinstance(protocol, str) else protocol
-    recommender = registry.get(variant_name)
+    recommender = registry.get(variant)
     if not seeds and recommender.needs_training:
-        seeds = checkpoints.seeds(variant_name, dataset.name, protocol.splitting)
+        seeds = checkpoints.seeds(variant, dataset.name, protocol.splitting)
     model_of_seed = {
-        seed: checkpoints.load_or_fit(variant_name, dataset, seed, report, protocol.splitting, reject_stale=True)
+        seed: checkpoints.load_or_fit(variant, dataset, seed, report, protocol.splitting, reject_stale=True)
         for seed in seeds or [0]
     }
     if part == "valid" and any(model.is_fitted_on_validation for model in model_of_seed.values()):
@@ -79,7 +79,7 @@ def evaluate(
             "the weights of {variant_name} were fitted on the validation films, so its figures on them would be too "
             "high; measure it on the test films"
         )
-        raise EvaluationError(text, variant_name=variant_name)
+        raise EvaluationError(text, variant_name=variant)
     document = _identifying_fields(recommender, list(model_of_seed.values()), dataset, protocol)
     evaluations = []
     for seed, model in model_of_seed.items():
@@ -94,13 +94,13 @@ def evaluate(
     if ratings_differ and protocol.is_standard_task and all(model.predicts_ratings for model in model_of_seed.values()):
         seed_runs = [(evaluation.model, evaluation.split, evaluation.held_out) for evaluation in evaluations]
         document["stars"] = _round(rating_errors.summary(seed_runs, dataset))
-    document["run"] = _run_fields(evaluations, variant_name, dataset, protocol, time.perf_counter() - start)
+    document["run"] = _run_fields(evaluations, variant, dataset, protocol, time.perf_counter() - start)
     if part == "test" and add_to_stored:
         document, ranks = _merge_stored_seeds(document, ranks)
     if part == "test" and distributed.rank() == 0:
         results.write(document, ranks)
         if ship:
-            results.ship(dataset.name, protocol.name, variant_name)
+            results.ship(dataset.name, protocol.name, variant)
     return document
 
 
@@ -185,7 +185,7 @@ def _mean_list_metrics(seed_rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _run_fields(
-    evaluations: Sequence[SeedEvaluation], variant_name: str, dataset: Dataset, protocol: Protocol, seconds: float
+    evaluations: Sequence[SeedEvaluation], variant: str, dataset: Dataset, protocol: Protocol, seconds: float
 ) -> dict[str, Any]:
     """Return the content of the field `run`, which may differ when the evaluation is repeated.
 
@@ -194,7 +194,7 @@ def _run_fields(
     """
     trainings = []
     for evaluation in evaluations:
-        notes = checkpoints.notes(variant_name, dataset.name, protocol.splitting, evaluation.seed)
+        notes = checkpoints.training_notes(variant, dataset.name, protocol.splitting, evaluation.seed)
         if training_time := tables.training_time(notes):
             trainings.append({"seed": evaluation.seed, **training_time})
     description = machine.describe()

@@ -39,17 +39,17 @@ SHIFT_BINS = 40  # bins of the range of `FileOrder.shifts`, -1 to 1
 
 @dataclass(frozen=True, eq=False)
 class FileOrder:
-    """An order that a file may have for tied events. The order "ascending" has a single table for all users."""
+    """An order that a file may have for tied events. The order "ascending" counts as one table for all users."""
 
     name: str  # "hash" or "ascending"
     positions: np.ndarray  # (K, I) float32, position of each item in each table, from 0 (first) to below 1
     user_table: np.ndarray  # (U,) table of each user, a row of `positions`
     table_sizes: np.ndarray  # (K,) number of positions of each table: its buckets, or all items if "ascending"
 
-    def shifts(self, user: np.ndarray, item: np.ndarray, following: np.ndarray) -> np.ndarray:
-        """Return the position of `following` minus the position of `item`, (N,) from -1 to 1."""
+    def shifts(self, user: np.ndarray, item: np.ndarray, next_item: np.ndarray) -> np.ndarray:
+        """Return the position of `next_item` minus the position of `item`, (N,) from -1 to 1."""
         table = self.user_table[user]
-        return self.positions[table, following] - self.positions[table, item]
+        return self.positions[table, next_item] - self.positions[table, item]
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class ConsecutivePairs:
 
     user: np.ndarray  # (N,)
     item: np.ndarray  # (N,) the first film
-    following: np.ndarray  # (N,) the second film
+    next_item: np.ndarray  # (N,) the second film
     is_tied: np.ndarray  # (N,) bool: the two films are tied with each other
     are_both_untied: np.ndarray  # (N,) bool: neither film is tied with any film, so timestamps give their order
 
@@ -112,7 +112,7 @@ def fit_table_sizes(hashes: np.ndarray, pairs: ConsecutivePairs, n_users: int) -
     from one user to the next, because Perl keeps the buckets of an emptied hash. If no number in TABLE_SIZES fits, the
     user gets the number of the previous user.
     """
-    hash_pairs = hashes[np.stack([pairs.item, pairs.following], 1)[pairs.is_tied]]  # a row per tied pair
+    hash_pairs = hashes[np.stack([pairs.item, pairs.next_item], 1)[pairs.is_tied]]  # a row per tied pair
     starts = np.searchsorted(pairs.user[pairs.is_tied], np.arange(n_users + 1))  # first row of each user
     sizes, size = np.empty(n_users, np.int64), TABLE_SIZES[0]
     for user in range(n_users):
@@ -125,7 +125,7 @@ def fit_table_sizes(hashes: np.ndarray, pairs: ConsecutivePairs, n_users: int) -
 
 def descending_shares(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, float]:
     """Return the share of pairs in descending order, for each of `pairs.masks`."""
-    is_descending = order.shifts(pairs.user, pairs.item, pairs.following) < 0
+    is_descending = order.shifts(pairs.user, pairs.item, pairs.next_item) < 0
     return {name: float(is_descending[mask].mean()) if mask.any() else 0.0 for name, mask in pairs.masks.items()}
 
 
@@ -147,10 +147,10 @@ class OrderRule:
 
     @classmethod
     def learn(cls, order: FileOrder, train: Dataset) -> "OrderRule":
-        """Compare the pairs of a training part with the same pairs after shuffling their second films."""
+        """Return the rule that distinguishes the pairs of a training part from pairs with shuffled second films."""
         pairs = ConsecutivePairs.from_dataset(train)
-        shuffled = np.random.default_rng(0).permutation(pairs.following)
-        shifts = [order.shifts(pairs.user, pairs.item, following) for following in (pairs.following, shuffled)]
+        shuffled = np.random.default_rng(0).permutation(pairs.next_item)
+        shifts = [order.shifts(pairs.user, pairs.item, next_item) for next_item in (pairs.next_item, shuffled)]
         counts, random_counts = (_bin_counts(shift) + 1.0 for shift in shifts)  # + 1, so that no count is 0
         return cls(order, np.log(counts / random_counts))
 
@@ -175,7 +175,7 @@ def _bin_counts(shifts: np.ndarray) -> np.ndarray:
 
 def histogram(order: FileOrder, pairs: ConsecutivePairs) -> dict[str, list[float]]:
     """Return the share of pairs in each bin of the shift, for each of `pairs.masks`."""
-    shifts = order.shifts(pairs.user, pairs.item, pairs.following)
+    shifts = order.shifts(pairs.user, pairs.item, pairs.next_item)
     counts = {name: _bin_counts(shifts[mask]) for name, mask in pairs.masks.items()}
     return {name: (numbers / max(1, numbers.sum())).round(5).tolist() for name, numbers in counts.items()}
 

@@ -91,7 +91,7 @@ def decade_buckets(split: Split) -> Buckets:
 
 
 def _profile_buckets(column: str, names: dict[str, str], split: Split) -> Buckets:
-    """Group by a column of the user profiles. `names` maps its values to bucket names, except no value to NO_ANSWER."""
+    """Group by a column of the user profiles. `names`: value → bucket. Users without a value are in NO_ANSWER."""
     if split.train.user_profiles is None:
         return []
     profiles = split.train.user_profiles[column].to_numpy()[split.test.queries.users]

@@ -37,8 +37,8 @@ def beyond_accuracy(items: np.ndarray, train: Dataset) -> dict[str, float]:
 def novelty(items: np.ndarray, counts: np.ndarray) -> float:
     """Return the mean self-information of listed items in bits: -log2 of their share of all training events.
 
-    `counts` (I,) has the training events of each item, of which at least one is assumed. Zhou et al. (PNAS 2010) use
-    the share of users. So their values are lower by log2(events / users), for all models.
+    `counts` (I,) has the number of training events of each item. 0 counts as 1. Zhou et al. (PNAS 2010) use the share
+    of users. So their values are lower by log2(events / users), for all models.
     """
     share = np.maximum(counts, 1) / max(counts.sum(), 1)
     return float(-np.log2(share[items[items >= 0]]).mean())

@@ -18,7 +18,7 @@ REPEATS = "repeats"  # key in result files: the rule for targets that the user w
 # Key in result files: the rule that names the excluded items. In texts, "the hidden film" is the held-out item instead.
 EXCLUDED = "hidden"
 
-# function of training counts (I,), excluded items, n and a random generator that returns n items
+# function that returns n sampled items; arguments: training counts (I,), excluded items, n, random generator
 Sampler = Callable[[np.ndarray, np.ndarray, int, np.random.Generator], np.ndarray]
 
 
@@ -149,10 +149,6 @@ TIE_RULES: dict[Ties, str] = {
     ),
     "rows": "events sorted by person, in the order of the rows, because the file has no times",
 }
-FORMER_DRAWN_ORDER = (  # TIE_RULES["drawn"] in older result files
-    "ratings sorted by user, then timestamp; films rated in the same second are in a random order that depends on "
-    "seed 0, user and film"
-)
 REPEATS_RULE = "if the person has watched the hidden film before, all films compete with it, and none is excluded"
 OWN_FILTER_RULE = "films with fewer ratings than the minimum that was set for this data set are removed"
 COMMON_RULES = {"score_ties": "films with the same score rank above the hidden film"}
@@ -368,6 +364,6 @@ def menu_position(name: str) -> tuple[int, str]:
     return list(PROTOCOLS).index(name) if name in PROTOCOLS else len(PROTOCOLS), name
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_names(names: Iterable[str]) -> list[str]:
     """Sort names of protocols in the order of menus."""
     return sorted(names, key=menu_position)

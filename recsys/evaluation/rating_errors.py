@@ -1,7 +1,7 @@
 """Errors of predicted ratings of held-out items, compared with two baselines.
 
 The baselines predict the mean of all ratings, and the film's mean plus an offset of the user.
-Shapes: U users, B queries, I items, V predictors: the model, then the two baselines.
+Shapes: B queries, I items, V = 3 columns: the model, then the two baselines.
 """
 
 from collections.abc import Sequence
@@ -79,7 +79,7 @@ def _rate_by_means(train: Dataset, queries: Queries, targets: np.ndarray) -> tup
 
 
 def _summaries(errors: np.ndarray) -> list[dict[str, Any]]:
-    """Return RMSE, MAE and their intervals of each predictor, from squared and absolute errors (B, 2, V)."""
+    """Return RMSE, MAE and their intervals of each column, from squared and absolute errors (B, 2, V)."""
     squared, absolute = errors[:, 0], errors[:, 1]  # (B, V)
     # (3, V): mean, low, high; the root of a percentile is the percentile of the roots
     rmses = np.sqrt([squared.mean(0), *bootstrap(squared)])

@@ -46,23 +46,23 @@ def format_report(
         dataset, protocol = next(iter(documents_by_board), selected_board)  # a board without valid results, if any
         command = recsys_command("evaluate", "all", "--dataset", dataset, "--protocol", protocol)
         raise results.ResultError("there are no results for this version of the data yet", command)
-    boards = [(*board, documents) for board, documents in documents_by_board.items() if documents]
-    format_board = leaderboard_text if brief else board_text
-    texts = [format_board(*board, other_protocol) for board in boards]
+    boards = {board: documents for board, documents in documents_by_board.items() if documents}
+    format_results = format_leaderboard if brief else format_board
+    texts = [format_results(*board, documents, other_protocol) for board, documents in boards.items()]
     if brief and len(boards) == 1:
         return texts[0]
-    headings = [f"## {dataset}, protocol {protocol}" for dataset, protocol, _ in boards]
+    headings = [f"## {dataset}, protocol {protocol}" for dataset, protocol in boards]
     return "\n\n".join(f"{heading}\n\n{text}" for heading, text in zip(headings, texts, strict=True))
 
 
-def board_text(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
+def format_board(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str) -> str:
     """Return the rules, leaderboard, list metrics and provenance of the results of a data set under a protocol."""
     n_users, rules = documents[0]["users"], documents[0]["protocol"].items()
     noise_note = f" With fewer than {FEW_USERS} people, differences between recommenders are noise."
     parts = [
         f"Measured on {n_users:,} people.{noise_note if n_users < FEW_USERS else ''}",
         "; ".join(f"{name}: {rule}" for name, rule in rules if name != "name") + ".",
-        leaderboard_text(dataset, protocol, documents, other_protocol),
+        format_leaderboard(dataset, protocol, documents, other_protocol),
         *_published_rules(dataset, protocol, documents),
         *_list_metric_table(documents),
         _provenance(documents),
@@ -70,7 +70,7 @@ def board_text(dataset: str, protocol: str, documents: list[dict[str, Any]], oth
     return "\n\n".join(parts)
 
 
-def leaderboard_text(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str = "") -> str:
+def format_leaderboard(dataset: str, protocol: str, documents: list[dict[str, Any]], other_protocol: str) -> str:
     """Return a Markdown table with the metrics of each recommender, and a note about significance.
 
     A row has the headline metric with its 95 % interval, other metrics and published figures.
@@ -145,8 +145,8 @@ def reproduction_commands(document: dict[str, Any]) -> list[str]:
     all_documents = results.documents(dataset, protocol, _ignore) if members(document) else []
     member_documents = [other for other in all_documents if other["variant"] in members(document)]
     training_commands = [
-        training_command(trained["variant"], dataset, protocol, seed, trained.get("also", ""))
-        for trained in filter(needs_training, [document, *member_documents])
+        training_command(result["variant"], dataset, protocol, seed, result.get("also", ""))
+        for result in filter(needs_training, [document, *member_documents])
         for seed in seeds
     ]
     options = ["--seeds", *map(str, seeds)] if seeds != [0] else []
@@ -154,8 +154,8 @@ def reproduction_commands(document: dict[str, Any]) -> list[str]:
     return [*training_commands, evaluation_command]
 
 
-def recommenders_without(measured_names: Iterable[str]) -> list[Recommender]:
-    """Return the recommenders without a result, given the names of all others, sorted by title."""
+def unmeasured_recommenders(measured_names: Iterable[str]) -> list[Recommender]:
+    """Return the recommenders that are not in `measured_names`, sorted by title."""
     names = set(registry.names()) - set(measured_names)
     return sorted(map(registry.get, names), key=lambda recommender: recommender.title.lower())
 
@@ -209,7 +209,7 @@ def _published_rules(dataset: str, protocol: str, documents: list[dict[str, Any]
 
 
 def _list_metric_table(documents: list[dict[str, Any]]) -> list[str]:
-    """Return a table of the list metrics and calibration errors, and a note if one is needed, or []."""
+    """Return paragraphs: a table of list metrics and calibration errors and, if needed, a note. [] without metrics."""
     documents = [document for document in documents if document.get("beyond")]
     if not documents:
         return []
@@ -219,7 +219,7 @@ def _list_metric_table(documents: list[dict[str, Any]]) -> list[str]:
     for document in documents:
         values = document["beyond"]
         texts = [_format_list_metric(values[name]) if name in values else "" for name in names]
-        rows.append([document["variant"], *texts, _calibration_error(document)])
+        rows.append([document["variant"], *texts, _format_calibration_error(document)])
     columns = [METRIC_TEXTS[name].column for name in (*names, CALIBRATION_ERROR)]
     table = markdown(["top ten of", *columns], rows)
     note = "*: of probabilities that add up to 1 over all films, those already seen included."
@@ -242,7 +242,7 @@ def _provenance(documents: list[dict[str, Any]]) -> str:
     return f"Measured on {machines}; {span}; {', '.join(versions)}. Fingerprint of the data: {data}."
 
 
-def _calibration_error(document: dict[str, Any]) -> str:
+def _format_calibration_error(document: dict[str, Any]) -> str:
     """Return "0.0056", "0.0056 *" if probabilities sum to 1 over all films, or "" if the error is unknown."""
     calibration = document.get("calibration") or {}
     if "ece" not in calibration:

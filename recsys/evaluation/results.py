@@ -164,13 +164,9 @@ def documents(dataset: str, protocol: str, warn: WarningCallback = errors.warn) 
                 warn(error)
     if not valid_documents:
         return []
-    counts = Counter(map(population_key, valid_documents))
-
-    def count_and_date(document: dict[str, Any]) -> tuple[int, str]:
-        return counts[population_key(document)], document["run"]["date"]
-
-    # the most common population; if several are equally common, the population of the newest result
-    population = population_key(max(valid_documents, key=count_and_date))
+    newest_first = sorted(valid_documents, key=lambda document: document["run"]["date"], reverse=True)
+    # if several populations are equally common, `most_common` returns the population of the newest result
+    [(population, _)] = Counter(map(population_key, newest_first)).most_common(1)
     comparable = []
     for document in valid_documents:
         if population_key(document) == population:
@@ -201,7 +197,8 @@ def population_key(document: dict[str, Any]) -> str:
     """Return a text that identifies the evaluated users: data fingerprint, number of users, rules of the protocol.
 
     The wording of rules may change between versions of the program, so rules that are texts are left out. Only the
-    presence of two of them counts: REPEATS and OTHER_SCALE_RULE. Older versions evaluated other users without them.
+    presence of two of them counts: REPEATS and OTHER_SCALE_RULE. Results without them can come from older versions,
+    which evaluated other users.
     """
     rules = document["protocol"]
     settings = {name: rule for name, rule in rules.items() if not isinstance(rule, str)}

@@ -133,7 +133,7 @@ def training_logs(dataset: str, variants: Sequence[str], splitting: Splitting) -
     return {variant: log for variant, log in logs.items() if len(log)}
 
 
-def reliability(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+def reliability_tables(dataset: str, protocol: str, variants: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return predicted probabilities and hit rates, by bin and by rank, of recommenders with probabilities.
 
     Both tables have the columns variant, predicted, hit_rate and normalized_over. `normalized_over` names the items

@@ -8,7 +8,7 @@ from recsys.data.datasets import serving_splitting
 from recsys.errors import Message
 from recsys.models import registry
 
-# names of settings, for all networks together; a recommender has some of them
+# Settings that the Train page offers if the recommender has them
 MAIN_SETTINGS = ("epochs", "lr", "dim", "length", "layers", "heads")
 MORE_SETTINGS = (  # under "More settings"
     "batch_size", "hidden", "dropout", "mask_prob", "negatives", "validate_every", "patience", "weight_decay",
@@ -36,7 +36,7 @@ def settings(variant: str, dataset: str, names: tuple[str, ...]) -> dict[str, in
 
 def previous_training(variant: str, dataset: str) -> PreviousTraining | None:
     """Return the duration of the training that made the stored checkpoint, or None if it is unknown."""
-    notes = checkpoints.notes(variant, dataset, serving_splitting(dataset))  # {} if there is no checkpoint
+    notes = checkpoints.training_notes(variant, dataset, serving_splitting(dataset))  # {} if there is no checkpoint
     try:
         return PreviousTraining(notes["seconds"], notes["epochs"], notes["device"])
     except KeyError:

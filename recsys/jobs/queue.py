@@ -35,12 +35,12 @@ Seconds = Annotated[float, Field(ge=0, lt=253_402_300_800)]  # since 1970, befor
 
 MAX_RUNNING_VARIABLE = "NEXTREEL_TRAININGS"  # environment variable: jobs that run at the same time
 MAX_ACTIVE_JOBS = 20
-MAX_FILE_BYTES = 1 << 20  # of job.json
+MAX_JOB_FILE_BYTES = 1 << 20
 # files in the folder of a job
-FILE = "job.json"
+JOB_FILE = "job.json"
 PROGRESS = "progress.jsonl"
 OUTPUT = "output.txt"
-LOCK = "runner.lock"
+RUNNER_LOCK = "runner.lock"
 # files in the folder of all jobs
 QUEUE_LOCK = "queue.lock"
 RUNNER_LOG = "runner.log"  # output of the runners
@@ -215,9 +215,8 @@ def resume(job_id: str) -> None:
     """Append a job that ended early to the queue again. It continues from its saved state, if any."""
     with _locked_job(job_id) as (job, all_jobs):
         if job.state not in RESUMABLE:
-            raise JobError(
-                "training run {id} cannot be resumed: its state is “{state}”", id=job.id, state=Message(job.state)
-            )
+            text = "training run {id} cannot be resumed: its state is “{state}”"
+            raise JobError(text, id=job.id, state=Message(job.state))
         _check_can_queue(job, all_jobs)
         _write(replace(job, state=State.WAITING, resume=True, queued=time.time(), started=None, ended=None, error=""))
     start_runner()
@@ -273,7 +272,7 @@ def claim_next() -> Iterator[Job | None]:
         with _locked_queue() as all_jobs:
             job = next((job for job in all_jobs if job.state is State.WAITING), None)
             if job:
-                stack.enter_context(FileLock(job.folder / LOCK))
+                stack.enter_context(FileLock(job.folder / RUNNER_LOCK))
                 job = replace(job, state=State.RUNNING, started=time.time())
                 _write(job)
         yield job
@@ -296,7 +295,7 @@ def _read_jobs() -> list[Job]:
     for folder in paths.jobs().iterdir():
         if folder.is_dir():
             job = _read(folder)
-            if job.state in (State.RUNNING, State.STOPPING) and not is_locked(folder / LOCK):
+            if job.state in (State.RUNNING, State.STOPPING) and not is_locked(folder / RUNNER_LOCK):
                 job = replace(job, state=State.STOPPED if job.state is State.STOPPING else State.INTERRUPTED)
             all_jobs.append(job)
     return sorted(all_jobs, key=lambda job: (job.queued, job.id))
@@ -304,9 +303,9 @@ def _read_jobs() -> list[Job]:
 
 def _read(folder: Path) -> Job:
     """Return the job of a folder. A job that cannot be read has the state DAMAGED."""
-    path = folder / FILE
+    path = folder / JOB_FILE
     with suppress(OSError, storage.DamagedFileError, ValueError):
-        if path.stat().st_size <= MAX_FILE_BYTES:
+        if path.stat().st_size <= MAX_JOB_FILE_BYTES:
             document = storage.read_document(path)
             names = {job_field.name for job_field in fields(Job)} & document.keys()  # old versions had other fields
             if "state" in names:  # the default state is WAITING, so a damaged job without a state would be started
@@ -318,7 +317,7 @@ def _read(folder: Path) -> Job:
 
 def _write(job: Job) -> None:
     """Write job.json. The caller holds the queue lock."""
-    storage.replace_file(job.folder / FILE, storage.sign_document(asdict(job)))
+    storage.replace_file(job.folder / JOB_FILE, storage.sign_document(asdict(job)))
 
 
 @contextmanager

@@ -26,7 +26,7 @@ def correlate_protocols(dataset: str) -> dict[str, Any]:
     with few common recommenders or few users are left out, because their correlation is noise. Raises RecsysError if no
     pair remains.
     """
-    measured = protocols.in_order(name for data, name in results.available() if data == dataset)
+    measured = protocols.sort_names(name for data, name in results.available() if data == dataset)
     names = [name for name in measured if protocols.get(name).has_whole_histories]
     leaderboards = {name: tables.leaderboard(dataset, name) for name in names}
     rows = _correlations(leaderboards)

@@ -112,7 +112,7 @@ def test_a_set_that_was_added_can_be_removed_but_not_while_somebody_trains_for_i
     add(tmp_path)
     training = RunFolder(paths.checkpoint("shop", LEAVE_ONE_OUT.name, "bert4rec", 0))
     job = queue.Job(id="20260101-000000", variant="caser", dataset="shop", state=queue.State.WAITING)
-    storage.replace_file(job.folder / queue.FILE, storage.sign_document(asdict(job)))
+    storage.replace_file(job.folder / queue.JOB_FILE, storage.sign_document(asdict(job)))
     assert main(["data", "remove", "shop"]) == 1
     queue.stop(job.id)
     with training.lock():

@@ -54,7 +54,7 @@ def test_the_table_shows_the_spread_over_several_seeds():
         "seeds": [{"seed": 0, "metrics": {"mrr": 0.1}}, {"seed": 7, "metrics": {"mrr": 0.3}}],
         "mean": {"mrr": 0.2}, "std": {"mrr": 0.1414}, "interval": {"mrr": [0.15, 0.25]},
     }  # fmt: skip
-    assert evaluate.table(document).splitlines()[-1].split() == [
+    assert evaluate.format_table(document).splitlines()[-1].split() == [
         "mrr", "0.2000", "0.1500", "0.2500", "0.1414", "0.1000", "0.3000",
     ]  # fmt: skip
 

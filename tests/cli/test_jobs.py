@@ -40,5 +40,5 @@ def test_a_name_that_no_job_has_is_one_line(job, capsys):
 
 
 def test_a_damaged_job_is_listed(job, capsys):
-    (job.folder / queue.FILE).write_text("{")
+    (job.folder / queue.JOB_FILE).write_text("{")
     assert said(capsys) == f"{job.id}  damaged"

@@ -212,7 +212,7 @@ LISTS = [["data", "list"], ["bench", "serve", "--help"], ["bench", "train", "--h
 @pytest.mark.parametrize(("commands", "packages"), [(LIGHT, {"numpy", "pandas", "torch"}), (LISTS, {"torch"})])
 def test_help_and_lists_load_no_large_packages(toy_home, commands, packages):
     job = queue.Job(id="20260101-000000", variant="popular", dataset="toy", state=queue.State.DONE)
-    storage.replace_file(job.folder / queue.FILE, storage.sign_document(asdict(job)))
+    storage.replace_file(job.folder / queue.JOB_FILE, storage.sign_document(asdict(job)))
     (job.folder / queue.PROGRESS).write_text('{"epoch": 3, "epochs": 60}\n')
     code = f"""import sys; from recsys.cli.main import main
 for command in {commands!r}:

@@ -423,7 +423,7 @@ def test_a_further_protocol_is_one_object(monkeypatch):
     rules[protocols.REPEATS] = protocols.REPEATS_RULE  # the first item is also the last one
     assert document["protocol"] == {"name": "circle"} | rules
     assert tables.leaderboard("cycle", "circle")["variant"].tolist() == ["counts"]
-    assert protocols.in_order(["circle", "full"]) == ["full", "circle"]
+    assert protocols.sort_names(["circle", "full"]) == ["full", "circle"]
     assert protocols.title("circle") == "Round"
     assert paths.checkpoint("cycle", "circle", "counts", 0).exists()
     assert evaluate("counts", CYCLE, circle, part="valid")["users"] == 200

@@ -103,7 +103,7 @@ def test_neighbours_are_of_one_person_and_know_whether_they_share_a_second():
     time = np.array([1, 1, 2, 3, 4, 4, 4])  # the second person begins in the second in which the first one ends
     pairs = ConsecutivePairs.from_dataset(replace(dataset, interactions=replace(dataset.interactions, timestamp=time)))
     assert pairs.item.tolist() == [0, 1, 2, 3, 5]
-    assert pairs.following.tolist() == [1, 2, 3, 4, 6]
+    assert pairs.next_item.tolist() == [1, 2, 3, 4, 6]
     assert pairs.is_tied.tolist() == [True, False, False, False, True]
     assert pairs.are_both_untied.tolist() == [False, False, True, True, False]
 
@@ -112,7 +112,7 @@ def test_pairs_with_some_rating_can_be_left_out():
     dataset = toys.dataset([[0, 1, 2, 3]], n_items=4)
     dataset = replace(dataset, interactions=replace(dataset.interactions, rating=np.array([4, 3, 4, 4], np.float32)))
     pairs = ConsecutivePairs.from_dataset(dataset, without_rating=3)
-    assert list(zip(pairs.item, pairs.following, strict=True)) == [(2, 3)]  # 0 and 2 are no neighbours
+    assert list(zip(pairs.item, pairs.next_item, strict=True)) == [(2, 3)]  # 0 and 2 are no neighbours
 
 
 def test_films_of_one_second_never_go_back_and_the_others_do_as_often_as_not():

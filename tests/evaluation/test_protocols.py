@@ -148,7 +148,7 @@ def test_every_protocol_has_words_for_people():
 
 
 def test_protocols_are_shown_in_their_order_and_those_that_are_gone_come_last():
-    assert protocols.in_order(["time", "gone", "an-old-one", "full"]) == ["full", "time", "an-old-one", "gone"]
+    assert protocols.sort_names(["time", "gone", "an-old-one", "full"]) == ["full", "time", "an-old-one", "gone"]
 
 
 def test_a_former_protocol_is_taken_to_split_as_most_do():

@@ -3,7 +3,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from recsys.cli.evaluate import table
+from recsys.cli.evaluate import format_table
 from recsys.data.split import leave_one_out
 from recsys.evaluation import rating_errors, tables
 from recsys.evaluation.evaluate import evaluate
@@ -95,7 +95,7 @@ def test_ratings_stay_with_their_films_however_a_set_is_split(monkeypatch, proto
 
 def test_only_models_that_predict_ratings_are_measured_so_and_only_over_all_films(monkeypatch):
     assert "stars" not in evaluate("counts", toys.cycle())
-    assert "stars" not in table(evaluate("counts", toys.cycle()))
+    assert "stars" not in format_table(evaluate("counts", toys.cycle()))
     monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], model_path=f"{__name__}:ByFilm"))
     wide = toys.dataset([[0, 1, 2, 3], [3, 2, 1]], 110)
     assert "stars" not in evaluate("counts", wide)  # all ratings are 4, as in data without ratings
@@ -107,7 +107,7 @@ def test_only_models_that_predict_ratings_are_measured_so_and_only_over_all_film
 
 def test_the_command_prints_a_line_for_the_model_and_each_baseline(monkeypatch):
     monkeypatch.setitem(fakes.VARIANTS, "counts", replace(fakes.VARIANTS["counts"], model_path=f"{__name__}:Doubling"))
-    lines = table(evaluate("counts", WORLD)).splitlines()[-3:]
+    lines = format_table(evaluate("counts", WORLD)).splitlines()[-3:]
     assert lines[0].split() == ["Counts", "0.7071", "0.0000", "1.0000", "0.5000", "0.0000", "1.0000"]
     assert [line.split()[0] for line in lines[1:]] == ["mean", "film"]
 

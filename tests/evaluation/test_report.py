@@ -228,10 +228,10 @@ def test_a_protocol_with_another_splitting_is_in_the_training_command():
     assert lines("sasrec", "uniform-100")[0] == "train sasrec --dataset toy"
 
 
-def test_recommenders_without_a_result_are_listed_with_the_commands_that_produce_it(monkeypatch):
+def test_unmeasured_recommenders_a_result_are_listed_with_the_commands_that_produce_it(monkeypatch):
     mixture = Recommender("mixture", "A mixture", "Mixtures", ".pool:Pool", settings={"members": ("counts", "trained")})
     monkeypatch.setitem(fakes.VARIANTS, "mixture", mixture)
-    missing = report.recommenders_without(["popular"])
+    missing = report.unmeasured_recommenders(["popular"])
     assert [recommender.title for recommender in missing] == ["A mixture", "Counts", "Trained"]
     training = "train trained --dataset toy --protocol time"
     assert [short(report.first_result_commands(recommender.name, "toy", "time")) for recommender in missing] == [

@@ -110,7 +110,7 @@ def test_reliability_tells_how_many_times_too_sure_and_leaves_a_zero_unsaid():
     bins = [{"predicted": 0.5, "hit_rate": 0.25, "share": 1.0}]
     document["calibration"] = {"ece": 0.1, "bins": bins, "by_rank": {"predicted": [0.5, 0.2], "hit_rate": [0.25, 0]}}
     results.write(document, np.array([[1, 2]]))
-    table, by_rank = tables.reliability("toy", "full", ["popular", "als"])
+    table, by_rank = tables.reliability_tables("toy", "full", ["popular", "als"])
     assert table.values.tolist() == [["als", 0.5, 0.25, tables.ALL_ITEMS, 1.0]]
     assert by_rank["rank"].tolist() == [1, 2]
     assert by_rank["predicted_to_hit_ratio"].iloc[0] == 2
@@ -122,13 +122,13 @@ def test_reliability_says_over_which_films_probabilities_add_up_to_1():
     figures["by_rank"] = {"predicted": [0.5], "hit_rate": [0.25]}
     keep("old", [[1, 2]], calibration=figures)
     keep("new", [[1, 2]], calibration={"over": results.UNSEEN_ITEMS, **figures})
-    for table in tables.reliability("toy", "full", ["old", "new"]):
+    for table in tables.reliability_tables("toy", "full", ["old", "new"]):
         assert table["normalized_over"].tolist() == [tables.ALL_ITEMS, results.UNSEEN_ITEMS]
 
 
 def test_without_probabilities_reliability_is_empty():
     keep("popular", [[1, 2]])
-    assert all(table.empty for table in tables.reliability("toy", "full", ["popular"]))
+    assert all(table.empty for table in tables.reliability_tables("toy", "full", ["popular"]))
 
 
 def test_people_are_counted_by_how_much_higher_the_first_model_ranks_their_film():

@@ -114,7 +114,7 @@ def test_processes_that_add_at_once_fill_the_queue_and_no_more(asleep):
 
 def sealed(job, **changes):
     """Replace job.json by a document with a valid hash."""
-    path = job.folder / queue.FILE
+    path = job.folder / queue.JOB_FILE
     storage.replace_file(path, storage.sign_document(storage.read_document(path) | changes))
 
 
@@ -153,7 +153,7 @@ def test_a_sealed_job_with_values_of_the_wrong_kind_is_damaged(asleep, changes):
 
 def test_an_endless_job_file_is_damaged_and_not_read(asleep):
     job = queue.add("caser", DATA)
-    os.truncate(job.folder / queue.FILE, 1 << 40)
+    os.truncate(job.folder / queue.JOB_FILE, 1 << 40)
     assert states() == [State.DAMAGED]
 
 
@@ -234,7 +234,7 @@ def test_nothing_is_removed_but_jobs(asleep, home, name):
 
 def test_a_damaged_job_is_said_and_the_others_go_on(asleep):
     broken, whole = queue.add("caser", DATA), queue.add("ncf", DATA)
-    path = broken.folder / queue.FILE
+    path = broken.folder / queue.JOB_FILE
     path.write_bytes(path.read_bytes().replace(b"caser", b"Caser"))
     assert [(job.id, job.state) for job in queue.jobs()] == [(broken.id, State.DAMAGED), (whole.id, State.WAITING)]
     with queue.claim_next() as job:

@@ -18,7 +18,7 @@ import tyro
 from recsys import arrays, paths, storage
 from recsys.data import datasets
 from recsys.errors import Message
-from recsys.progress import ProgressCallback, Terminal, no_progress
+from recsys.progress import ProgressCallback, TerminalProgress, no_progress
 from recsys.serving import predictor as predictors
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import ServingError
@@ -121,7 +121,7 @@ def main(dataset: tyro.conf.Positional[str], recommender: tyro.conf.Positional[s
         recommender: Such as bert4rec.
         ship: Write the map to assets/, not to the home folder.
     """
-    with Terminal() as report:
+    with TerminalProgress() as report:
         compute_map(predictors.load(recommender, datasets.load(dataset)), report, ship)
 
 

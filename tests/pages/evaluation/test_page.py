@@ -268,7 +268,7 @@ def test_who_was_not_measured_is_named_with_the_reason_and_the_command(visit, me
     assert "Best guess" not in ready
 
 
-@pytest.mark.parametrize("order", [protocols.TIE_RULES["drawn"], protocols.FORMER_DRAWN_ORDER])
+@pytest.mark.parametrize("order", [protocols.TIE_RULES["drawn"], "in the words of an older version"])
 def test_the_rules_are_shown_where_the_protocol_is_explained(visit, measured, order):
     drawn = protocols.FULL.rules | {"order": order, "users": "in the words of an older version"}
     for variant in ("popular", "bert4rec"):

@@ -209,7 +209,7 @@ def test_what_ended_badly_says_why_and_what_can_be_done(visit, training):
         raise ZeroDivisionError  # the runner dies
     assert badges(app.run()) == ["Interrupted"]
     (job,) = queue.jobs()
-    (job.folder / queue.FILE).write_text("{")
+    (job.folder / queue.JOB_FILE).write_text("{")
     assert badges(app.run()) == ["Damaged"]
     assert [key for key in keys(app) if key.endswith(job.id)] == [f"delete-{job.id}"]
     assert not app.exception
@@ -258,7 +258,7 @@ MALFORMED_JOBS = [
 @pytest.mark.parametrize("values", MALFORMED_JOBS, ids=str)
 def test_a_sealed_but_malformed_job_is_shown_as_damaged(visit, values):
     job = queue.add("ncf", DATA)
-    path = job.folder / queue.FILE
+    path = job.folder / queue.JOB_FILE
     storage.replace_file(path, storage.sign_document(storage.read_document(path) | values))
     app = visit("train")
     assert not app.exception
