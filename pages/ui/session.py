@@ -475,6 +475,8 @@ def rating(film: Film) -> float | None:
 
 def rate(film: Film, stars: float | None) -> None:
     """Rate a film. None removes the rating."""
+    if stars == rating(film):
+        return
     _push_undo()
     rated_key = film_key(film)
     other_ratings = {key: value for key, value in visitor().ratings.items() if key != rated_key}

@@ -117,7 +117,7 @@ def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep]) -> None:
         st.rerun()  # the whole page, not only the fragment
 
     def start_over() -> None:
-        del st.session_state.evening
+        st.session_state.pop("evening", None)  # a second click can come before the page has run again
         browser.focus_on("plan-add")  # the clicked button is disabled now
 
     with st.container(horizontal=True, gap="small"):
