@@ -107,7 +107,7 @@ def missing_note(dataset_name: str, text: str, confident_results: list[SearchRes
     """
     if confident_results and confident_results[0].score > PHRASE:  # the best title starts with the query
         return ""
-    matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
+    matches = matches_in_other_datasets(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
     if confident_results:  # then only a title that starts with the query is worth a note
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
     sentences = [_("{film} is in {data}.", data=title, film=film.label) for title, film in matches]
@@ -123,7 +123,7 @@ def missing_note(dataset_name: str, text: str, confident_results: list[SearchRes
     return escape_markdown(" ".join(sentences))
 
 
-def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, SearchResult]]:
+def matches_in_other_datasets(dataset_name: str, text: str) -> list[tuple[str, SearchResult]]:
     """Return (title of the data set, best match) for each other data set that has a `_best_match`."""
     matches = []
     for name in datasets.prepared_names():

@@ -41,7 +41,7 @@ def selected() -> Filters:
 
 
 def popover(dataset: Dataset) -> None:
-    """Render the filters in a popover, and a reset button beside it."""
+    """Show the filters in a popover, and a reset button beside it."""
     n_active = len(selected().active_fields)
     panel = page.filter_popover(OPEN_KEY, n_active)
     if panel.open:
@@ -59,7 +59,7 @@ def reset() -> None:
 
 
 def _show_controls(features: FilmFeatures) -> None:
-    """Render a widget for each filter. A change of a widget stores the values of all widgets."""
+    """Show a widget for each filter. A change of a widget stores the values of all widgets."""
     state, filters, labels = st.session_state, selected(), translate(FILTER_LABELS)
 
     def store() -> None:

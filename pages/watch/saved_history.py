@@ -1,8 +1,8 @@
 """The history that the browser keeps in its local storage. Its script is assets/style/history_store.js.
 
 Session state:
-    keep_in_browser: Number of requests to store a history, and the last one.
-    in_browser_asked-PLACE: Number of requests to load or delete the history, and the last one. For PLACE, see `offer`.
+    keep_in_browser: Number of requests to store a history, and the last request.
+    in_browser_asked-PLACE: Number of requests to load or delete the history, and the last request. PLACE: see `offer`.
 """
 
 from datetime import date
@@ -42,7 +42,7 @@ def save_requested() -> None:
 
 
 def offer(place: str) -> str:
-    """If the browser has a stored history, render buttons that load and delete it.
+    """If the browser has a stored history, show buttons that load and delete it.
 
     Args:
         place: "dialog" (the import dialog) or "start" (the empty list). It is a part of the widget keys.

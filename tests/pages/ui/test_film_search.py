@@ -88,7 +88,7 @@ def test_a_damaged_set_does_not_break_the_search(box, monkeypatch):
         raise DataError(f"{name} is damaged")
 
     monkeypatch.setattr(datasets, "load", damaged)
-    assert film_search.other_datasets_with("ml-latest-sample", "solaris") == []
+    assert film_search.matches_in_other_datasets("ml-latest-sample", "solaris") == []
 
 
 def test_enter_takes_the_best_match_only_where_it_is_sure(home):
