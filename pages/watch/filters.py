@@ -66,7 +66,8 @@ def _show_controls(features: FilmFeatures) -> None:
         # a filter without a widget keeps its value, such as `languages` in a data set without languages
         values = {name: state.get(name, getattr(state.filters, name)) for name in FILTER_FIELDS}
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        values["years"] = page.selected_years(features, "years")
+        if "years" in state:
+            values["years"] = page.selected_years(features, "years")
         state.filters = Filters(**values)
 
     state.hide_seen, state.diversity = filters.hide_seen, filters.diversity
