@@ -73,12 +73,12 @@ def offer_saved_history(dataset: Dataset) -> None:
 
 def _open(dataset: Dataset, state: ImportState) -> None:
     """Open the dialog in the visitor's language."""
-    open_dialog = st.dialog(_("Import your history"), width="medium")(body)
+    open_dialog = st.dialog(_("Import your history"), width="medium")(dialog_body)
     open_dialog(dataset, state)
 
 
 @errors.show_errors()
-def body(dataset: Dataset, state: ImportState) -> None:
+def dialog_body(dataset: Dataset, state: ImportState) -> None:
     """Show the content of the dialog."""
     introduction = _(
         "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "

@@ -15,7 +15,7 @@ from recsys.serving import tmdb
 from recsys.serving.tmdb import ServiceStatus
 
 
-def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
+def poster_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     """Return item → poster URL, for the posters that TMDB sends within a short time. {} without a key.
 
     A caller that shows posters must also show `explanation.tmdb_attribution`.

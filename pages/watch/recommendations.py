@@ -193,7 +193,7 @@ def _show_cards(recommendation_list: RecommendationList) -> None:
     catalog, items = dataset.catalog, [pick.item for pick in recommendation_list.picks]
     images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
     without_image = [item for item in items if item not in images]
-    tmdb_posters = posters.tmdb_urls(catalog, without_image) if dataset.noun == "film" else {}  # TMDB only has films
+    tmdb_posters = posters.poster_urls(catalog, without_image) if dataset.noun == "film" else {}  # TMDB only has films
     images |= tmdb_posters
     top_probability, format_probability = recommendation_list.top_probability, recommendation_list.format_probability
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
@@ -250,7 +250,7 @@ def _show_pick_buttons(recommendation_list: RecommendationList, pick: Recommenda
         key=menu_key,
         icon=":material/more_horiz:",
         type="tertiary",
-        on_click=_on_menu,
+        on_click=_apply_menu_option,
         args=(menu_key, pick.item, other_ids),
     )
     if option == WHY:
@@ -263,7 +263,7 @@ def _add(item: int, other_ids: list[int]) -> None:
     browser.focus_on(*(f"pick-{movie_id}" for movie_id in other_ids), "picks")
 
 
-def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
+def _apply_menu_option(menu_key: str, item: int, other_ids: list[int]) -> None:
     """Mark a film, or remove the mark LATER. `_show_pick_buttons` handles WHY: a callback cannot open a dialog."""
     option = st.session_state[menu_key]
     if option == LATER:

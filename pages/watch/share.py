@@ -29,8 +29,8 @@ REACH_TEXTS = {
     Reach.NETWORK: N_("This link only works on your network. Send a file to people elsewhere."),
     Reach.EVERYBODY: N_("Anyone with this link sees your films in this order."),
 }
-# buttons that get the focus when the popover opens, as CSS classes: their keys with "-" in place of "."
-FOCUS_CLASSES = "file-picture", "file-films-csv"
+# widget keys in order of preference for the focus. In CSS classes, "-" replaces ".", so here too.
+FOCUS_KEYS = "file-picture", "file-films-csv"
 _cached_png = lru_cache(maxsize=32)(share_image.share_png)
 
 
@@ -39,7 +39,7 @@ def popover(dataset: Dataset, films: tuple[int, ...], recommendation_list: Recom
 
     recommendation_list: None: the recommender has failed, so there are no recommendations to share.
     """
-    panel = ui_page.popover(_("Share"), "share", icon="share", disabled=not films, focus=FOCUS_CLASSES)
+    panel = ui_page.popover(_("Share"), "share", icon="share", disabled=not films, focus=FOCUS_KEYS)
     if not (panel.open and films):
         return
     with panel, ui_page.popover_content("share"):

@@ -67,7 +67,7 @@ def test_what_is_not_there_is_said_and_what_is_like_it_is_not_called_a_hit(box):
 
 
 def test_a_long_query_is_not_quoted_in_full(box):
-    assert f"“{'x' * film_search.MAX_QUOTED_LETTERS}…” is not among" in said(box("x" * 500))
+    assert f"“{'x' * film_search.MAX_QUOTED_CHARACTERS}…” is not among" in said(box("x" * 500))
 
 
 def test_markdown_in_a_query_stays_text(box):
