@@ -7,14 +7,14 @@ export default function ({ data, setStateValue, setTriggerValue }) {
   if (data.number && data.number !== lastNumbers[data.name]) {
     lastNumbers[data.name] = data.number
     try {
-      if (data.request === "keep") {
+      if (data.request === "save") {
         localStorage.setItem(KEY, data.text)
         localStorage.setItem(SUMMARY_KEY, data.summary)
-        setTriggerValue("kept", true)
+        setTriggerValue("saved", true)
       }
-      if (data.request === "forget") { localStorage.removeItem(KEY); localStorage.removeItem(SUMMARY_KEY) }
+      if (data.request === "delete") { localStorage.removeItem(KEY); localStorage.removeItem(SUMMARY_KEY) }
       if (data.request === "load") setTriggerValue("loaded", localStorage.getItem(KEY) ?? "")
-    } catch { setTriggerValue("refused", true) }
+    } catch { setTriggerValue("failed", true) }
   }
   if (data.lastSummary === undefined) return // this instance only saves
   let summary = ""

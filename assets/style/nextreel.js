@@ -43,8 +43,8 @@ function focusWidget({ number, keys }) {
   setTimeout(attempt)
 }
 
-function focusIn(name) { // focus the first enabled input of a class, or else its first enabled button
-  const findEnabled = (tag) => document.querySelector(`.${CSS.escape(name)} ${tag}:not(:disabled)`)
+function focusIn(className) { // focus the first enabled input of a class, or else its first enabled button
+  const findEnabled = (tag) => document.querySelector(`.${CSS.escape(className)} ${tag}:not(:disabled)`)
   const target = findEnabled("input") ?? findEnabled("button")
   target?.focus({ preventScroll: true })
   return target
@@ -57,13 +57,13 @@ function closeNavigation() { // on a phone, it covers the page and would stay op
 
 function observe() {
   const log = Object.assign(document.createElement("div"), { role: "log", className: "nr-aside" })
-  log.dataset.liveAnnouncer = "true" // an open dialog hides everything else from screen readers
+  log.dataset.liveAnnouncer = "true" // with this attribute, an open dialog does not hide the log from screen readers
   document.body.append(log)
-  let announced = new Set(), hadDialog, lastName // class of the widget that had the focus before a menu or a dialog opened
+  let announced = new Set(), hadDialog, lastClass // class of the widget that had the focus before a menu or a dialog opened
   document.addEventListener("focusin", ({ target }) => {
     if (target.role === "menu") target.querySelector("[role=menuitem]")?.focus() // else the first arrow key skips an entry
     else if (!target.closest("[role=dialog], [role=menu], [data-st-overlay-root]"))
-      lastName = target.closest("[class*=st-key-]")?.className.match(/st-key-\S+/)[0]
+      lastClass = target.closest("[class*=st-key-]")?.className.match(/st-key-\S+/)[0]
   })
   const update = () => {
     for (const element of document.querySelectorAll(MARKDOWN))
@@ -78,7 +78,7 @@ function observe() {
     log.append(...added.map(({ textContent }) => Object.assign(document.createElement("p"), { textContent })))
     announced = new Set(statuses.map((status) => status.outerHTML))
     const hasDialog = document.querySelector("[role=dialog]") !== null
-    if (hadDialog && !hasDialog) setTimeout(() => document.activeElement === document.body && focusIn(lastName), 50)
+    if (hadDialog && !hasDialog) setTimeout(() => document.activeElement === document.body && focusIn(lastClass), 50)
     hadDialog = hasDialog
   }
   new MutationObserver(update).observe(document.body, { childList: true, subtree: true })

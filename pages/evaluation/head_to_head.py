@@ -67,7 +67,7 @@ def show_test(view: EvaluationView, test: pd.Series, metric: str) -> None:
     st.markdown(f"**{format.escape_markdown(text)}**")
     with st.grid(3, min_column_width=220):
         with st.container(gap=None):
-            difference = format.metric(test["difference"], sign=True)
+            difference = format.metric(test["difference"], has_sign=True)
             st.metric(_("Difference in {metric}", metric=metric_title(metric)), difference)
             st.caption(_("95% interval from {low:+.4f} to {high:+.4f}", low=test["low"], high=test["high"]))
         st.metric(

@@ -11,7 +11,7 @@ import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.ui import cache, errors, session
-from pages.ui.format import escape_markdown, item_kind, join_escaped
+from pages.ui.format import escape_markdown, join_escaped, plural_noun
 from pages.ui.i18n import N_, _, localize
 from pages.ui.visitor import visitor
 from pages.ui.widgets import file_uploader
@@ -52,12 +52,12 @@ def form() -> None:
         st.dataframe(events.rows.head(PREVIEW_ROWS), hide_index=True, height="content")
         if columns := _choose_columns(events):
             label = _("What are the items?")
-            nouns: dict[Noun, str] = {"film": item_kind("film"), "item": _("something else")}
+            nouns: dict[Noun, str] = {"film": plural_noun("film"), "item": _("something else")}
             noun = st.segmented_control(
                 label, list(nouns), default="item", required=True, format_func=nouns.__getitem__, key="own_noun"
             )
-            checked = _check(event_upload.file_id, item_file_id, columns, events, items)
-            _show_check(events, replace(checked, noun=noun), event_upload.name)
+            checked_file = _check(event_upload.file_id, item_file_id, columns, events, items)
+            _show_check(events, replace(checked_file, noun=noun), event_upload.name)
 
 
 @st.cache_resource(scope="session", max_entries=2, show_spinner=False)
@@ -95,8 +95,8 @@ def _choose_columns(events: Table) -> dict[str, str]:
     names, columns = list(events.rows.columns), {}
     with st.container(horizontal=True, gap="small"):
         for role, title in ROLES.items():
-            can_be_none = role not in REQUIRED_ROLES or role not in recognised_columns
-            options = [own_data.NO_COLUMN, *names] if can_be_none else names
+            offers_none = role not in REQUIRED_ROLES or role not in recognised_columns
+            options = [own_data.NO_COLUMN, *names] if offers_none else names
             index = options.index(recognised_columns.get(role, own_data.NO_COLUMN))
             key = f"own_column_{role}_{events.name}"
             columns[role] = st.selectbox(_(title), options, index, key=key, format_func=label, width=150)
@@ -106,19 +106,19 @@ def _choose_columns(events: Table) -> dict[str, str]:
     return columns
 
 
-def _show_check(events: Table, checked: own_data.CheckedFile, file_name: str) -> None:
-    """Show the summary of a checked file, two options of the data set, and the button that adds it."""
-    st.markdown("\n".join(f"- {escape_markdown(localize(message))}" for message in checked.messages))
+def _show_check(events: Table, checked_file: own_data.CheckedFile, file_name: str) -> None:
+    """Show the summary of a checked file, inputs for name and minimum number of events, and the button that adds it."""
+    st.markdown("\n".join(f"- {escape_markdown(localize(message))}" for message in checked_file.messages))
     stem = re.sub(r"[^A-Za-z0-9_-]+", "-", events.name.partition(".")[0]).strip("-_")
-    label, suggestion, key = _("Name of the data set"), stem[:MAX_NAME_LENGTH] or "mine", f"own_name_{events.name}"
-    name = st.text_input(label, suggestion, max_chars=MAX_NAME_LENGTH, key=key).strip()
+    suggestion, key = stem[:MAX_NAME_LENGTH] or "mine", f"own_name_{events.name}"
+    name = st.text_input(_("Name of the data set"), suggestion, max_chars=MAX_NAME_LENGTH, key=key).strip()
     label, help_text = _("Leave out items with fewer events than"), _("With 0, nothing is left out.")
     min_events = int(st.number_input(label, 0, 1000, 0, key="own_fewest", help=help_text))
-    exists = bool(own_data.DATASET_NAME.fullmatch(name)) and own_data.is_own(name)
+    exists = own_data.is_own(name)
     escaped = escape_markdown(name)
     label = _("Replace *{name}*", name=escaped) if exists else _("Add *{name}*", name=escaped)
     if st.button(label, key="own-add", icon=":material/add:", type="primary"):
-        own_data.add(name, checked, file_name, min_events, overwrite=exists)
+        own_data.add(name, checked_file, file_name, min_events, overwrite=exists)
         clear_cache()
         session.open_dataset(name)
         st.rerun()  # a run of the whole page closes the dialog

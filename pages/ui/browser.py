@@ -41,22 +41,21 @@ def has_seen_tour() -> bool:
     return st.context.cookies.get(TOUR_COOKIE) == "seen"
 
 
-def on_enter(box: str, action: Callable[[str], None]) -> None:
-    """Call `action` with the text of the text input `box` (widget key) when Enter is pressed in it.
+def on_enter(box_key: str, action: Callable[[str], None]) -> None:
+    """Call `action` with the text of a text input when Enter is pressed in it. box_key: Its widget key.
 
     Streamlit itself ignores Enter if the text has not changed.
     """
-    key = f"enter-{box}"
-    _script(
-        key=key,
-        data={"task": "enter", "box": box},
-        on_entered_change=lambda: action(str(st.session_state[key].entered)),
-        height=0,
-    )
+    key = f"enter-{box_key}"
+
+    def call_action() -> None:
+        action(str(st.session_state[key].entered))
+
+    _script(key=key, data={"task": "enter", "box": box_key}, on_entered_change=call_action, height=0)
 
 
 def focus_on(*keys: str) -> None:
-    """Request the focus after this run for the first enabled widget of these keys. If there is none, for the page."""
+    """Request that the first enabled widget of these keys gets the focus after this run, or the page without one."""
     n_requests, _keys = st.session_state.get("focus", (0, ()))
     st.session_state.focus = (n_requests + 1, keys)
 
@@ -65,7 +64,7 @@ def place_focus(key: str = "focus-keeper") -> None:
     """Render the script that moves the focus, after all widgets.
 
     main.py calls this at the end of every run. A fragment whose callbacks request the focus also calls it, because
-    main.py does not run again. Each call needs its own key.
+    main.py does not run again. Two calls in one run need different keys.
     """
     n_requests, keys = st.session_state.get("focus", (0, ()))
     _script(key=key, data={"task": "focus", "number": n_requests, "keys": list(keys)}, height=0)

@@ -24,7 +24,7 @@ from recsys.serving.search.search import TitleIndex
 T = TypeVar("T")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-DEFAULT_MODEL = "bert4rec"  # recommender on pages about networks; for recommendations, see `recommenders.default`
+DEFAULT_MODEL = "bert4rec"  # default recommender of the pages that explain, train or evaluate networks
 MAX_PREDICTORS = 150  # all recommenders for three data sets
 _loaded: set[tuple[str, ...]] = set()  # keys for which `_spinner` has shown a spinner in this server process
 
@@ -41,7 +41,7 @@ def cached_for_dataset(
 
     def decorate(function: Callable[[str], T]) -> Callable[[str], T]:
         @st.cache_resource(max_entries=max_entries, show_spinner=False)
-        @wraps(function)  # so that each function has its own cache: Streamlit compares names and sources
+        @wraps(function)  # Streamlit separates caches by the names and sources of functions
         def cached(name: str, current_version: str) -> T:
             return function(name)
 
@@ -93,7 +93,7 @@ def catalog_index(name: str) -> TitleIndex:
 
 
 def load_predictor(name: str, dataset_name: str) -> Predictor:
-    """Return the predictor of a recommender, with a spinner the first time. It is reloaded when its checkpoint changes.
+    """Return the predictor of a recommender. It is loaded, with a spinner, at first and after its checkpoint changed.
 
     Raises:
         CheckpointError: If the recommender is not trained. The error has the command that trains it.
@@ -104,7 +104,7 @@ def load_predictor(name: str, dataset_name: str) -> Predictor:
 
 @st.cache_resource(max_entries=MAX_PREDICTORS, show_spinner=False, validate=lambda predictor: predictor.is_current)
 def _predictor(name: str, dataset_name: str, version: str) -> Predictor:
-    """Load a recommender. version: Version of the data set, which is only part of the cache key."""
+    """Load a recommender. version: Version of the data set. With a new version, the cache loads it again."""
     return predictors.load(name, dataset(dataset_name))
 
 

@@ -22,7 +22,7 @@ ACCENT = "#1f9a94"  # contrast of at least 3:1 with the light and with the dark 
 SECOND_ACCENT = "#d9772f"  # contrast as for ACCENT
 GREY = "#8d8c88"
 MAX_TITLE_LENGTH = 40  # characters in a line of an axis title, so that it fits a phone
-FONT_FOLDER = Path(st.__file__).parent / "static" / "static" / "media"  # the fonts of the page (OFL)
+FONT_FOLDER = Path(st.__file__).parent / "static" / "static" / "media"  # of the page; their licence is the OFL
 FILE_TYPES = {  # suffix → MIME type, icon
     ".csv": ("text/csv", "download"),
     ".json": ("application/json", "download"),
@@ -45,7 +45,7 @@ HEADINGS = {
 
 
 def set_layout(figure: go.Figure, height: int, left: int = 0, right: int = 12) -> go.Figure:
-    """Set size, legend and fonts of a figure. Lengths are in px. Dragging does not zoom, so that phones can scroll."""
+    """Set size, legend and fonts of a figure. Lengths are in px. Dragging does not zoom: on a phone, it scrolls."""
     figure.update_layout(height=height, margin={"l": left, "r": right, "t": 36, "b": 0}, dragmode=False, bargap=0.25)
     figure.update_layout(legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0, "font": {"size": 12}})
     figure.update_xaxes(automargin=True, fixedrange=True, title_font={"size": 12}, tickfont={"size": 12})
@@ -73,7 +73,7 @@ def show_chart(figure: go.Figure, description: str, table: pd.DataFrame, name: s
 
 
 def download_numbers(table: pd.DataFrame, name: str, title: str) -> None:
-    """Show `download_buttons` without borders for a table."""
+    """Show `download_buttons` without borders."""
     download_buttons(table, name, title, has_border=False)
 
 
@@ -119,9 +119,8 @@ def download_buttons(table: pd.DataFrame, name: str, title: str, label: str = ""
     """
     kind: Literal["tertiary", "secondary"] = "secondary" if has_border else "tertiary"
     with st.container(horizontal=True, gap="xsmall", width="content"):
-        file_button(
-            label or _("Download as CSV"), as_csv(translate_headings(table)), f"{name}.csv", f"csv-{name}", kind
-        )
+        csv = as_csv(translate_headings(table))
+        file_button(label or _("Download as CSV"), csv, f"{name}.csv", f"csv-{name}", kind)
         if share_image.fits_image(table):
             png_label = _("*Download as a picture: {table}*", table=escape_markdown(title))
             file_button(png_label, png_renderer(table, title), f"{name}.png", f"png-{name}", kind)
@@ -161,7 +160,8 @@ def as_csv(table: pd.DataFrame) -> str:
 def png_renderer(table: pd.DataFrame, title: str) -> Callable[[], bytes]:
     """Return a function that draws a table as a picture in the visitor's language.
 
-    Streamlit calls the function after a click, when the visitor's language is unknown. So it is looked up before.
+    Streamlit calls the function after a click, outside the page run. The visitor's language is unknown there, so it is
+    looked up before.
     """
     if "genres" in table:
         table = table.assign(genres=table["genres"].map(display_genres, na_action="ignore"))
@@ -171,6 +171,6 @@ def png_renderer(table: pd.DataFrame, title: str) -> Callable[[], bytes]:
 
 
 def fonts() -> Fonts:
-    """Return the font files of Streamlit. A file that does not exist is None."""
+    """Return the font files of Streamlit, whose names end with a hash. A file that does not exist is None."""
     patterns = ("SourceSerifVariable-Roman*", "SourceSansVF-Up*")
     return Fonts(*(min(FONT_FOLDER.glob(pattern), default=None) for pattern in patterns))

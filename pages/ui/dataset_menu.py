@@ -11,7 +11,7 @@ from typing import Any
 import streamlit as st
 
 from pages.ui import add_dataset, cache, errors, session, tasks
-from pages.ui.format import escape_markdown, item_count, item_kind, join_escaped, megabytes, year_range
+from pages.ui.format import escape_markdown, item_count, join_escaped, megabytes, plural_noun, year_range
 from pages.ui.i18n import _, count, localize, ngettext
 from pages.ui.visitor import DatasetTask, visitor
 from pages.ui.widgets import button
@@ -34,9 +34,9 @@ class DatasetSize:
 
     n_users: int
     n_films: int
+    n_items: int  # films with enough ratings; all films, if the data set is not on this computer
     oldest: int | None  # first release year, None if unknown
     newest: int | None  # last release year, None if unknown
-    n_trained_films: int | None = None  # films with enough ratings; None: the data set is not on this computer
     n_untested_users: int = 0  # users with fewer than MIN_FILMS_OF_TEST_USER films
     noun: Noun = "film"
 
@@ -50,7 +50,7 @@ def dataset_size(name: str) -> DatasetSize:
     published = datasets.PUBLISHED.get(name)
     if published is None or prepared.fingerprint(name):
         return _computed_size(name)
-    return DatasetSize(published.users, published.films, *published.years)
+    return DatasetSize(published.users, published.films, published.films, *published.years)
 
 
 @cache.cached_for_dataset(max_entries=32)
@@ -62,9 +62,9 @@ def _computed_size(name: str) -> DatasetSize:
     return DatasetSize(
         data.n_users,
         len(data.catalog.films),
+        data.n_items,
         oldest=min(years, default=None),
         newest=max(years, default=None),
-        n_trained_films=data.n_items,
         n_untested_users=int((history_lengths < MIN_FILMS_OF_TEST_USER).sum()),
         noun=data.noun,
     )
@@ -80,7 +80,7 @@ def menu_label(name: str) -> str:
     if size.newest is None:
         return _("{data} · {holds}", data=title, holds=item_count(size.n_films, size.noun))
     years = year_range(size.oldest, size.newest)
-    return _("{data} · {things} {years}", data=title, things=item_kind(size.noun), years=years)
+    return _("{data} · {things} {years}", data=title, things=plural_noun(size.noun), years=years)
 
 
 def menu() -> None:
@@ -101,7 +101,7 @@ def menu() -> None:
 
 
 def sort_names(names: list[str]) -> list[str]:
-    """Sort data sets: first the built-in data set, then published data sets by size, then the visitors' own."""
+    """Sort data sets: first the built-in one, then published ones by size, each once, then the visitors' own."""
     published = sorted(datasets.PUBLISHED, key=lambda name: (name != DEFAULT_DATASET, datasets.PUBLISHED[name].ratings))
     return [name for name in published if name in names] + [name for name in names if name not in published]
 
@@ -117,7 +117,7 @@ def dialog_body() -> None:
         with st.expander(_("Add your own data"), icon=":material/upload_file:", key="own-data"):
             add_dataset.form()
     prepared_names = datasets.prepared_names()
-    names = prepared_names if paths.is_public() else list(dict.fromkeys([*datasets.PUBLISHED, *prepared_names]))
+    names = prepared_names if paths.is_public() else [*datasets.PUBLISHED, *prepared_names]
     for name in sort_names(names):
         with st.container(border=True, gap="xsmall"):
             _show_facts(name)
@@ -143,24 +143,23 @@ def _show_facts(name: str) -> None:
     st.markdown(f"**{title}**: {people}, {item_count(size.n_films, size.noun)}{years}")
     st.caption(" ".join(training_notes(name, size)))
     if name in datasets.PUBLISHED:
-        st.caption(_licence(name, size))
+        st.caption(_licence(name))
 
 
 def training_notes(name: str, size: DatasetSize) -> list[str]:
-    """Return sentences about the films and people from which recommenders learn, and about trained recommenders."""
-    things = item_kind(size.noun)
-    sentences: list[str] = []
-    n_trained = size.n_films if size.n_trained_films is None else size.n_trained_films
-    if n_infrequent := size.n_films - n_trained:
+    """Return sentences about the infrequent films, the users without a test film, and the trained recommenders."""
+    things = plural_noun(size.noun)
+    sentences = []
+    if n_infrequent := size.n_films - size.n_items:
         if (min_ratings := datasets.min_ratings(name)) > 1:
             text = _(
                 "Recommenders learn from the {n:,} {things} with at least {fewest} ratings.",
-                n=n_trained,
+                n=size.n_items,
                 things=things,
                 fewest=min_ratings,
             )
         else:
-            text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=n_trained, things=things)
+            text = _("Recommenders learn from the {n:,} {things} that have ratings.", n=size.n_items, things=things)
         infrequent_text = ngettext(
             "You can also add the other film. “Best guess” and the “Content” recommenders compare its genres, tags and "
             "themes. Other recommenders use the most similar film that they have learned from.",
@@ -192,14 +191,14 @@ def training_notes(name: str, size: DatasetSize) -> list[str]:
     return [*sentences, text]
 
 
-def _licence(name: str, size: DatasetSize) -> str:
-    """Return the licence of a published data set and, if it is not on this computer, the download size as Markdown."""
+def _licence(name: str) -> str:
+    """Return Markdown: the licence of a published data set and, if it is not on this computer, the download size."""
     published, title = datasets.PUBLISHED[name], escape_markdown(cache.dataset_title(name))
     readme = "ml-latest" if name == DEFAULT_DATASET else name  # the default data set is a sample of ml-latest
     address = README_URL.format(name=readme, ending="txt" if name in TEXT_READMES else "html")
     licence = escape_markdown(_(published.licence))
     text = _("For {licence} ([conditions of {data}]({address})).", licence=licence, data=title, address=address)
-    if size.n_trained_films is not None:  # the data set is on this computer
+    if prepared.fingerprint(name):  # the data set is on this computer
         return text
     return _("{n} MB to download.", n=published.megabytes) + " " + text
 
@@ -213,10 +212,8 @@ def _show_action(name: str, is_prepared: bool) -> None:
     background_task = tasks.find(download.name)
     if background_task and not background_task.is_finished:
         st.caption(escape_markdown(download_text(name, background_task.event)))
-        # only screen readers read the text in *…*
-        _dialog_button(
-            _("Cancel *downloading {data}*", data=title), f"card-stop-{name}", "close", background_task.cancel
-        )
+        label = _("Cancel *downloading {data}*", data=title)  # only screen readers read the text in *…*
+        _dialog_button(label, f"card-stop-{name}", "close", background_task.cancel)
     elif is_prepared and name == visitor().current.dataset:
         st.caption(_("Currently open."))
     elif is_prepared:
@@ -228,7 +225,7 @@ def _show_action(name: str, is_prepared: bool) -> None:
         partial_file = paths.downloads() / name / f"{name}.zip.part"
         if partial_file.exists() and (n_bytes := partial_file.stat().st_size):
             st.caption(_("{n} MB already downloaded.", n=megabytes(n_bytes)))
-        _dialog_button(_("Download *{data}*", data=title), f"get-{name}", "download", partial(start, download))
+        _dialog_button(_("Download *{data}*", data=title), f"get-{name}", "download", partial(start_task, download))
 
 
 def _show_enrichment(name: str) -> None:
@@ -244,7 +241,7 @@ def _show_enrichment(name: str) -> None:
             "Director, cast, subjects, length and titles in other languages, from Wikidata (CC0). A large data set "
             "takes a while. You can cancel and continue later."
         )
-        _dialog_button(label, f"enrich-{name}", "groups", partial(start, task), help=help_text)
+        _dialog_button(label, f"enrich-{name}", "groups", partial(start_task, task), help=help_text)
 
 
 def _dialog_button(label: str, key: str, icon: str, action: Callable[[], object], **options: Any) -> None:
@@ -269,8 +266,7 @@ def load_or_explain(name: str) -> Dataset | None:
             errors.show_error(error)
             return None
     task = DatasetTask("fetch", name)  # a published data set can be downloaded
-    is_in_status = task in visitor().tasks and tasks.find(task.name) is not None  # `show_task_status` shows it
-    if not is_in_status:
+    if task not in visitor().tasks or tasks.find(task.name) is None:  # else `show_task_status` shows it
         title = escape_markdown(cache.dataset_title(name))
         st.info(_("{data} is not on this computer yet.", data=title), icon=":material/database:")
         with st.container(border=True, gap="xsmall"):
@@ -291,13 +287,13 @@ def _prepare_default() -> Dataset | None:
     return cache.dataset(DEFAULT_DATASET)
 
 
-def start(task: DatasetTask) -> None:
+def start_task(task: DatasetTask) -> None:
     """Start or continue a download or enrichment, and show its status to this visitor."""
     visitor().tasks = list(dict.fromkeys([*visitor().tasks, task]))
-    tasks.start(task.name, partial(run, task))
+    tasks.start(task.name, partial(run_task, task))
 
 
-def run(task: DatasetTask, report: ProgressCallback) -> None:
+def run_task(task: DatasetTask, report: ProgressCallback) -> None:
     """Download a data set, or its missing film details."""
     if task.kind == "fetch":
         datasets.get(task.dataset, report=report)
@@ -338,7 +334,7 @@ def _show_status(task: DatasetTask) -> None:
             )
             error = RecsysError(message, error.command)
         with st.container(gap="small"):
-            tasks.show_failure(task.name, error, f"{key}-again", partial(start, task))
+            tasks.show_failure(task.name, error, f"{key}-again", partial(start_task, task))
             dismiss_button(_("Not now"))
     elif background_task and not is_download and "films_with_details" in background_task.event:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):

@@ -34,7 +34,7 @@ def show_error(error: RecsysError) -> None:
     letter = message[:1] if _starts_with_name(error.message) else message[:1].upper()
     end = "" if message.endswith("?") else "."
     sentence = f"{letter}{message[1:].rstrip('.')}{end}"
-    st.warning(escape_markdown(sentence, links=True), icon=":material/info:")  # links to download sites
+    st.warning(escape_markdown(sentence, allows_links=True), icon=":material/info:")  # links to download sites
     if error.command:
         show_command(error.command)
 

@@ -26,7 +26,7 @@ from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import RankPosition, Request
 
 MAX_BARS = 8  # films of the list that have a bar
-MAX_EXTRA_DIGITS = 2  # digits that are added to two percentages to show their difference
+MAX_EXTRA_DIGITS = 2  # see `extra_digits`
 MAX_STORIES = 50  # plots and casts that a session caches
 FACT_LABELS = {  # field of `FilmDetails` → label
     "directors": N_("Directed by"),
@@ -80,18 +80,18 @@ def film_facts(details: FilmDetails) -> list[tuple[str, str]]:
 
 
 def extra_digits(explanation: Explanation) -> int:
-    """Return the number of extra digits with which a percentage visibly changes if the strongest film is removed.
+    """Return the number of extra digits that show how the percentage changes without the most influential film.
 
     It is 0 if there are no probabilities, or if even MAX_EXTRA_DIGITS do not show a difference.
     """
     if not explanation.influences:
         return 0
-    with_all = explanation.rank_position.probability
-    without = explanation.influences[0].rank_position_without.probability
-    if with_all is None or without is None:
+    probability = explanation.rank_position.probability
+    probability_without = explanation.influences[0].rank_position_without.probability
+    if probability is None or probability_without is None:
         return 0
     digits = range(MAX_EXTRA_DIGITS + 1)
-    return next((n for n in digits if precise_percent(with_all, n) != precise_percent(without, n)), 0)
+    return next((n for n in digits if precise_percent(probability, n) != precise_percent(probability_without, n)), 0)
 
 
 def rank_text(position: RankPosition, model_title: str, n_extra_digits: int = 0) -> str:

@@ -1,6 +1,6 @@
 """Films as HTML: cards, rows and lists, with texts for screen readers. The style is in assets/style/nextreel.css."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import escape
 
 from pages.ui.format import display_genres, precise_percent, rank_change_label
@@ -63,44 +63,43 @@ def row(
     """
     details = escape(" · ".join(filter(None, [_details(film), credits_text]))) + _links(film, links) + _note(note)
     bar = _probability(probability, full_bar, probability_format)
-    return f'<div class="nr-line">{_row(number, film, details)}{bar}</div>'
+    return f'<div class="nr-line">{_film(number, film, details)}{bar}</div>'
 
 
 def watched_row(number: int, film: Film, is_latest: bool, note: str = "") -> str:
     """Return a film of the visitor's list as a row. number: Position. note: Sentence below the film."""
     tag = f'<span class="nr-tag">{_("latest")}</span>' if is_latest else ""
     details = f"{film.year or ''}{tag}{_note(note)}"
-    return f'<div class="nr-line">{_row(number, film, details)}</div>'
+    return f'<div class="nr-line">{_film(number, film, details)}</div>'
 
 
-def example_card(example: SampleList, films: Iterable[Film]) -> str:
+def example_card(example: SampleList, films: Sequence[Film]) -> str:
     """Return an example list with its name, posters and titles."""
-    films = list(films)
     strip = "".join(_thumbnail(film) for film in films)
     titles = escape(" · ".join(film.title for film in films))
     text = _text(_(example.name), escape(_(example.description)))
     return f'{text}<div class="nr-strip">{strip}</div><div class="nr-quiet">{titles}</div>'
 
 
-def compared_list(picks: Iterable[Recommendation], counts: Mapping[int, int], n_lists: int) -> str:
-    """Return one of several lists, with the number of lists that have each film. counts: Item → this number."""
+def compared_list(picks: Iterable[Recommendation], list_counts: Mapping[int, int], n_lists: int) -> str:
+    """Return one of `n_lists` lists. Each film has a note. list_counts: Item → number of lists that have it."""
     rows = []
     for pick in picks:
-        n = counts[pick.item]
+        n = list_counts[pick.item]
         dots = f'<span class="nr-dots" aria-hidden="true">{"●" * n}{"○" * (n_lists - n)}</span>'
         note = _("in {n} of {all} lists", n=n, all=n_lists) if n > 1 else _("only here")
-        text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {dots} {note}")
+        text = _film(pick.rank, pick.film, f"{pick.film.year or ''} {dots} {note}")
         css_class = " nr-shared" if n > 1 else ""
         rows.append(f'<li class="nr-line{css_class}" style="--nr-share:{n / n_lists:.2f}">{text}</li>')
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
 
 
 def reordered_list(picks: Iterable[Recommendation], items_before: list[int]) -> str:
-    """Return a list with the ranks before a change. New films are highlighted. items_before: List before the change."""
+    """Return a changed list with the previous rank of each film. New films are highlighted. items_before: Old list."""
     rows = []
     for pick in picks:
         rank_before = items_before.index(pick.item) + 1 if pick.item in items_before else None
-        text = _row(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(rank_before, pick.rank)}")
+        text = _film(pick.rank, pick.film, f"{pick.film.year or ''} {rank_change_label(rank_before, pick.rank)}")
         css_class = "" if rank_before else " nr-shared"  # the highlight of `compared_list`, at 60% of its strength
         rows.append(f'<li class="nr-line{css_class}" style="--nr-share:0.6">{text}</li>')
     return f'<ol class="nr-list">{"".join(rows)}</ol>'
@@ -114,26 +113,26 @@ def join_rows(rows: Iterable[str]) -> str:
 
 def film_columns(films: Iterable[tuple[int, Film]]) -> str:
     """Return films in as many columns as the width allows. films: (position, film)."""
-    rows = (f'<li class="nr-line">{_row(position, film, escape(_details(film)))}</li>' for position, film in films)
+    rows = (f'<li class="nr-line">{_film(position, film, escape(_details(film)))}</li>' for position, film in films)
     return f'<ol class="nr-list nr-past">{"".join(rows)}</ol>'
 
 
-def film_bar_row(number: int, film: Film, share: float, value: str, note: str = "") -> str:
+def film_bar_row(number: int, film: Film, share: float, bar_text: str, note: str = "") -> str:
     """Return a film with a bar.
 
-    share: Filled part of the bar, clipped to 0…1. value: Text beside the bar. note: Replaces year and genres.
+    share: Filled part of the bar, clipped to 0…1. bar_text: Text beside the bar. note: Replaces year and genres.
     """
-    text = _row(number, film, escape(note or _details(film)))
-    return f'<div class="nr-line">{text}{_bar(min(max(share, 0), 1), value)}</div>'
+    text = _film(number, film, escape(note or _details(film)))
+    return f'<div class="nr-line">{text}{_bar(min(max(share, 0), 1), bar_text)}</div>'
 
 
 def group_row(number: int, film: Film, preferences: Iterable[tuple[str, float, str]], links: Mapping[str, str]) -> str:
-    """Return a film with a bar for each person. preferences: (name, filled share of the bar, text beside it)."""
+    """Return a film with a bar for each person. preferences: (name, filled part of the bar, text beside it)."""
     bars = "".join(
-        f'<span class="nr-wish"><span class="nr-quiet">{escape(name)}</span>{_bar(share, value)}</span>'
-        for name, share, value in preferences
+        f'<span class="nr-wish"><span class="nr-quiet">{escape(name)}</span>{_bar(share, bar_text)}</span>'
+        for name, share, bar_text in preferences
     )
-    text = _row(number, film, escape(_details(film)) + _links(film, links))
+    text = _film(number, film, escape(_details(film)) + _links(film, links))
     return f'<div class="nr-line nr-wanted">{text}<span class="nr-wishes">{bars}</span></div>'
 
 
@@ -170,8 +169,8 @@ def _poster(film: Film, rank: int | None = None, photo: str | None = None) -> st
     return f'<div class="nr-poster">{image}{number}{title}{cover}</div>'
 
 
-def _row(number: int, film: Film, details: str) -> str:
-    """Return number, small poster, title and details. details: HTML below the title."""
+def _film(number: int, film: Film, details: str) -> str:
+    """Return the first part of a row: number, small poster, title and details. details: HTML below the title."""
     return f'<span class="nr-number">{number}</span>{_thumbnail(film)}{_text(film.title, details)}'
 
 
@@ -199,6 +198,6 @@ def _probability(probability: float | None, full_bar: float | None, probability_
     return _bar(min(probability / full_bar, 1.0), probability_format(probability))
 
 
-def _bar(share: float, value: str) -> str:
+def _bar(share: float, text: str) -> str:
     bar = f'<span class="nr-bar"><i style="width:{share:.1%}"></i></span>'
-    return f'<div class="nr-probability">{bar}<span>{escape(value)}</span></div>'
+    return f'<div class="nr-probability">{bar}<span>{escape(text)}</span></div>'

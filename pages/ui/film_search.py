@@ -17,9 +17,9 @@ from recsys.errors import RecsysError
 from recsys.serving.search.name_index import PHRASE
 from recsys.serving.search.search import SearchResult, TitleIndex
 
-MAX_QUOTED_LETTERS = 60  # letters of the query in a note
+MAX_QUOTED_CHARACTERS = 60  # of the query in a note
 MAX_TITLE_WORDS = 5  # a longer query without results may be several titles
-MIN_LETTERS = 3  # a shorter query is not searched in other data sets
+MIN_QUERY_CHARACTERS = 3  # a shorter query is not searched in other data sets
 
 
 def search_box(
@@ -107,7 +107,7 @@ def missing_note(dataset_name: str, text: str, confident_results: list[SearchRes
     """
     if confident_results and confident_results[0].score > PHRASE:  # the best title starts with the query
         return ""
-    matches = other_datasets_with(dataset_name, text) if len(text.strip()) >= MIN_LETTERS else []
+    matches = matches_in_other_datasets(dataset_name, text) if len(text.strip()) >= MIN_QUERY_CHARACTERS else []
     if confident_results:  # then only a title that starts with the query is worth a note
         matches = [(title, film) for title, film in matches if film.score > PHRASE]
     sentences = [_("{film} is in {data}.", data=title, film=film.label) for title, film in matches]
@@ -117,13 +117,13 @@ def missing_note(dataset_name: str, text: str, confident_results: list[SearchRes
             "“{text}” is not the title of the only film in this data set.",
             "“{text}” is not among the {n:,} films in this data set.",
             len(cache.title_index(dataset_name)),
-            text=query if len(query) <= MAX_QUOTED_LETTERS else f"{query[:MAX_QUOTED_LETTERS]}…",
+            text=query if len(query) <= MAX_QUOTED_CHARACTERS else f"{query[:MAX_QUOTED_CHARACTERS]}…",
         )
         sentences = [not_found, *sentences]
     return escape_markdown(" ".join(sentences))
 
 
-def other_datasets_with(dataset_name: str, text: str) -> list[tuple[str, SearchResult]]:
+def matches_in_other_datasets(dataset_name: str, text: str) -> list[tuple[str, SearchResult]]:
     """Return (title of the data set, best match) for each other data set that has a `_best_match`."""
     matches = []
     for name in datasets.prepared_names():

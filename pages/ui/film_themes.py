@@ -21,6 +21,6 @@ def display_tag_or_theme(tag: str) -> str:
 
 @cache.cached_for_dataset(max_entries=1, version=film_tables.fingerprint)
 def _theme_by_tag(dataset_name: str) -> dict[str, str]:
-    """Return tag → English name of each theme. Tags are in the form of `normalize`."""
+    """Return tag → English name of each theme. A tag is the name in the form of `normalize`."""
     themes_of_films = film_tables.themes(dataset_name).values()
     return {normalize(theme): theme for themes in themes_of_films for theme in themes}

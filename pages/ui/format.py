@@ -9,7 +9,7 @@ from pages.ui.i18n import N_, _, count, ngettext, number
 from recsys.data.dataset import Noun
 from recsys.data.film_details import FilmDetails
 
-NOUNS: dict[Noun, str] = {"item": N_("items"), "film": N_("films")}  # `Dataset.noun` → plural
+PLURALS: dict[Noun, str] = {"item": N_("items"), "film": N_("films")}
 # Titles of the genres of the published data sets. Other genres are not translated. Without groups in parentheses, ruff
 # would put each title on its own line.
 GENRES = {
@@ -22,9 +22,9 @@ GENRE_TITLES = {"Children": "Children's", "Film-Noir": "Film noir"}  # genre in 
 _IN_URL = re.compile(r"(?<=:/)(?=/)|(?<=www)(?=\.)|(?<=@)(?=[\w-]+\.\w)", re.IGNORECASE)
 
 
-def escape_markdown(text: str, links: bool = False) -> str:
-    """Escape a text for Markdown. links: Whether URLs become links. If not, a word joiner (U+2060) splits them."""
-    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if links else _IN_URL.sub("\u2060", text))
+def escape_markdown(text: str, allows_links: bool = False) -> str:
+    """Escape a text for Markdown. allows_links: Whether URLs become links. If not, a word joiner splits them."""
+    return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text if allows_links else _IN_URL.sub("\u2060", text))
 
 
 def join_escaped(names: Sequence[str]) -> str:
@@ -32,9 +32,10 @@ def join_escaped(names: Sequence[str]) -> str:
     return i18n.join_names([escape_markdown(name) for name in names])
 
 
-def metric(value: float | None, sign: bool = False) -> str:
-    """Return a metric or p-value with four decimals, "–" if it is missing. sign: Whether to write a plus."""
-    return "–" if value is None or math.isnan(value) else number(value, f"{'+' if sign else ''}{i18n.METRIC_FORMAT}")
+def metric(value: float | None, has_sign: bool = False) -> str:
+    """Return a metric or p-value with four decimals, "–" if it is missing. has_sign: Whether to write a plus."""
+    spec = f"+{i18n.METRIC_FORMAT}" if has_sign else i18n.METRIC_FORMAT
+    return "–" if value is None or math.isnan(value) else number(value, spec)
 
 
 def percent(share: float) -> str:
@@ -64,11 +65,11 @@ def ordinal(n: int) -> str:
     return f"{n:,}{'th' if n % 100 in (11, 12, 13) else ending}"
 
 
-def rank_change_label(before: int | None, rank: int) -> str:
-    """Return "new", "same rank" or "was 3" for a film. before: Its rank in another list, None if it was not there."""
-    if before is None:
+def rank_change_label(rank_before: int | None, rank: int) -> str:
+    """Return "new", "same rank" or "was 3" for a film. rank_before: None if the film was not in the list."""
+    if rank_before is None:
         return _("new")
-    return _("same rank") if before == rank else _("was {n}", n=before)
+    return _("same rank") if rank_before == rank else _("was {n}", n=rank_before)
 
 
 def format_duration(seconds: float) -> str:
@@ -90,18 +91,18 @@ def megabytes(n_bytes: int) -> str:
 
 
 def year_range(oldest: int | None, newest: int | None) -> str:
-    """Return a range of release years: "1919–2000", "to 2019" if the oldest year is unknown, or "of unknown years"."""
+    """Return release years: "1919–2000", "up to 2019" if the oldest year is unknown, or "of unknown years"."""
     if newest is None:
         return _("of unknown years")
     return _("up to {year}", year=newest) if oldest is None else f"{oldest}–{newest}"
 
 
-def item_kind(noun: Noun) -> str:
-    """Return "films" or "items" in the visitor's language, even if the open data set has the other noun."""
-    return i18n.film_translation(NOUNS[noun])
+def plural_noun(noun: Noun) -> str:
+    """Return "films" or "items" in the visitor's language. The noun of the open data set has no influence."""
+    return i18n.film_translation(PLURALS[noun])
 
 
-def item_count(n: int, noun: str) -> str:
+def item_count(n: int, noun: Noun) -> str:
     """Return "3,883 films" or "3,883 items"."""
     if noun == "film":
         return ngettext("{n:,} film", "{n:,} films", n)

@@ -102,7 +102,7 @@ def language_menu() -> None:
 
     def change_language() -> None:
         state.lang = state.chosen_language or state.lang  # a second click on the same language clears the choice
-        # Streamlit stores the labels of chosen options, and the labels change. It keeps values that are set again.
+        # Streamlit stores the labels of chosen options, which change now. It keeps a value that the script sets again.
         for key in list(state):
             if _is_choice(state[key]):
                 state[key] = state[key]
@@ -119,7 +119,7 @@ def language_menu() -> None:
 
 
 def _is_choice(value: Any) -> bool:
-    """Return whether a value can be of a widget with options. Values of buttons and file uploaders must not be set."""
+    """Return whether this can be the value of a widget with options. Setting the value of a button is an error."""
     values = value if type(value) in (list, tuple) else [value]
     return all(type(each) in (str, int, float) for each in values)
 

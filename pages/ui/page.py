@@ -191,20 +191,20 @@ def genre_menu(
 
 def multiselect(
     key: str,
-    options: Sequence[str],
+    values: Sequence[str],
     selection: tuple[str, ...],
     on_change: Callable[[], None],
     label: str,
     placeholder: str,
-    **arguments: Any,
+    **options: Any,
 ) -> None:
-    """Show a menu of options. Selected options that the data set does not have stay in the menu.
+    """Show a menu of values. Selected values that the data set does not have stay in the menu.
 
-    arguments: Further arguments of `st.multiselect`.
+    options: Further arguments of `st.multiselect`.
     """
     st.session_state[key] = list(selection)
-    options = list(dict.fromkeys([*options, *selection]))
-    st.multiselect(label, options, select_all=False, key=key, placeholder=placeholder, on_change=on_change, **arguments)
+    values = list(dict.fromkeys([*values, *selection]))
+    st.multiselect(label, values, select_all=False, key=key, placeholder=placeholder, on_change=on_change, **options)
 
 
 def popularity_slider(key: str, value: str, on_change: Callable[[], None]) -> None:

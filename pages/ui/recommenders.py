@@ -27,7 +27,7 @@ from recsys.serving.predictor import FALLBACK, Predictor, Recommender
 TRAIN_PAGE = "6_train.py"
 TRAIN_MENU_KEY = "train_model"  # widget key of the menu of recommenders on Train
 MAX_COMPARED = 6  # recommenders on Compare
-COMPARED = (  # Compare selects the first MAX_COMPARED of these that `can_answer`
+COMPARE_DEFAULTS = (  # Compare selects the first MAX_COMPARED of these that `can_answer`
     "bert4rec", "sasrec-softmax", "gru4rec-ce", "ials", "content-sentence", "popular", "markov", "item-knn", "user-knn",
     "content-tfidf",
 )  # fmt: skip
@@ -45,8 +45,8 @@ DEFAULT_SECONDS_PER_MILLION_RATINGS = 0.3  # of other recommenders
 SECONDS_PER_THOUSAND_FILMS = {SENTENCE_MODEL: 14.0, "content-tfidf": 0.1, "content-fields": 0.1}
 DEFAULT_SECONDS_PER_THOUSAND_FILMS = 0.02  # of other recommenders
 EASE_CUBIC_SECONDS = 0.022  # per (1,000 films)³
-MAX_POOL_USERS = 6_000  # maximum number of users with whose histories the weights of a mixture are fitted
-POOL_SECONDS_PER_USER = 0.0033  # for each of these users
+MAX_MIXTURE_USERS = 6_000  # maximum number of users with whose histories the weights of a mixture are fitted
+MIXTURE_SECONDS_PER_USER = 0.0033  # for each of these users
 
 
 class State(Enum):
@@ -59,7 +59,7 @@ class State(Enum):
     UNTRAINED = "training of the recommender or of one of its members"
 
 
-NAME_MEANINGS = (  # explanations of words in the titles of recommenders
+TITLE_MEANINGS = (  # explanations of words in the titles of recommenders
     N_("**with memory**: also counts which films follow each other and which films the same people watch."),
     N_("**with details**: also uses genres, decade and popularity of the films."),
     N_("**on segments**: trained on parts of histories, short and long."),
@@ -70,7 +70,7 @@ NAME_MEANINGS = (  # explanations of words in the titles of recommenders
 
 
 def _version(dataset_name: str) -> str:
-    """Return a text that changes when the state of a recommender for a data set may change."""
+    """Return a cache key that changes when the `State` of a recommender for a data set may change."""
     checkpoints = predictors.all_checkpoints_version(dataset_name)
     return f"{prepared.version(dataset_name)}/{checkpoints}/{has_film_vectors(dataset_name)}/{paths.is_public()}"
 
@@ -89,7 +89,7 @@ def select(dataset_name: str, key: str, width: int = 240, **options: Any) -> str
         "Recommenders that need training are marked if they have not been trained for this data set. Most "
         "others need no training and are prepared when you choose them."
     )
-    help_text = "\n\n".join([text, *map(_, NAME_MEANINGS)])
+    help_text = "\n\n".join([text, *map(_, TITLE_MEANINGS)])
     return selectbox(
         _("Recommender"), labels, key, default=default(dataset_name), help=help_text, width=width, **options
     )
@@ -115,7 +115,7 @@ def default(dataset_name: str) -> str:
 def default_comparison(dataset_name: str) -> list[str]:
     """Return the names of the recommenders that Compare selects by default. Each of them can answer."""
     state_by_name = states(dataset_name)
-    return [name for name in COMPARED if state_by_name.get(name) in (State.READY, State.QUICK)][:MAX_COMPARED]
+    return [name for name in COMPARE_DEFAULTS if state_by_name.get(name) in (State.READY, State.QUICK)][:MAX_COMPARED]
 
 
 def can_answer(name: str, dataset_name: str) -> bool:
@@ -146,9 +146,9 @@ def _find_state(name: str, dataset_name: str) -> State:
     if predictors.recommenders_to_train(name, dataset_name):
         return State.UNTRAINED
     duration = fit_seconds(name, cache.dataset(dataset_name))
-    if duration > (MAX_AUTOMATIC_SECONDS if paths.is_public() else MAX_CLICK_SECONDS):
-        return State.TOO_SLOW
-    return State.QUICK if duration <= MAX_AUTOMATIC_SECONDS else State.NEEDS_CLICK
+    if duration <= MAX_AUTOMATIC_SECONDS:
+        return State.QUICK
+    return State.TOO_SLOW if paths.is_public() or duration > MAX_CLICK_SECONDS else State.NEEDS_CLICK
 
 
 def fit_seconds(name: str, dataset: Dataset) -> float:
@@ -157,9 +157,10 @@ def fit_seconds(name: str, dataset: Dataset) -> float:
         return BASE_SECONDS
     if members := cache.all_recommenders()[name].members(dataset.name):
         has_weights = predictors.has_current_checkpoint(name, dataset.name)
-        n_users = 0 if has_weights else min(dataset.n_users, MAX_POOL_USERS)
+        n_users = 0 if has_weights else min(dataset.n_users, MAX_MIXTURE_USERS)
         unfitted = [member for member in members if not predictors.is_ready(member, dataset.name)]
-        return BASE_SECONDS + POOL_SECONDS_PER_USER * n_users + sum(fit_seconds(member, dataset) for member in unfitted)
+        members_seconds = sum(fit_seconds(member, dataset) for member in unfitted)
+        return BASE_SECONDS + MIXTURE_SECONDS_PER_USER * n_users + members_seconds
     million_ratings, thousand_films = len(dataset.interactions) / 1e6, dataset.n_items / 1e3
     linear = SECONDS_PER_MILLION_RATINGS.get(name, DEFAULT_SECONDS_PER_MILLION_RATINGS) * million_ratings
     linear += SECONDS_PER_THOUSAND_FILMS.get(name, DEFAULT_SECONDS_PER_THOUSAND_FILMS) * thousand_films

@@ -1,6 +1,6 @@
 """The visitor's list of watched films, marked films and ratings. The session stores them, and the URL has a copy.
 
-The films of the list and marks are in `ListState`. Each change of the lists or ratings can be undone.
+`ListState` has the films of the list and the marked films. Each change of the lists or ratings can be undone.
 """
 
 import re
@@ -54,7 +54,6 @@ UNMARKED_TEXTS = {  # mark → announcement when a film loses the mark
     NOT_INTERESTED: N_("{film} can be recommended again."),
 }
 MAX_RATING_CHARACTERS = 2_500  # characters of all ratings in a URL
-_RATING = re.compile(url.RATING)
 
 
 def load() -> None:
@@ -246,7 +245,7 @@ def start_list(
         numbers: Film numbers of the new list, oldest first.
         in_watch_order: Whether the list is a history, and not favourites in no order.
         watched_by_key: `film_key` → date and number of viewings, if the list is imported.
-        user: The user of the data set whose films these are, if any.
+        user: The user who watched these films, if they are the history of a user.
     """
     _push_undo()
     _set_current(replace(visitor().current, films=tuple(numbers), **_without_marks(numbers)))
@@ -269,7 +268,7 @@ def set_films(numbers: Sequence[int]) -> None:
 
 
 # A second click on a button can come before the page has run again, when the list has already changed. So the functions
-# below get film numbers, not positions, and ignore a click that has no effect any more.
+# below get films, not positions, and ignore a click that has no effect any more.
 
 
 def add_film(number: int) -> None:
@@ -296,19 +295,18 @@ def remove_film(number: int) -> None:
         announce(_("{film} removed. Films in your list: {n}.", film=_film_label(number), n=len(numbers) - 1))
 
 
-def move_film(number: int, by: int) -> None:
-    """Swap a film with the film `by` positions later, if both positions exist. `by` can be negative."""
+def move_film(number: int, offset: int) -> None:
+    """Swap a film with the film `offset` positions later, if there is one. With a negative offset, earlier."""
     numbers = list(visitor().current.films)
     if number not in numbers:
         return
     position = numbers.index(number)
-    new_position = position + by
+    new_position = position + offset
     if 0 <= new_position < len(numbers):
         numbers[position], numbers[new_position] = numbers[new_position], number
         set_films(numbers)
-        announce(
-            _("{film} is now number {n} of {all}.", film=_film_label(number), n=new_position + 1, all=len(numbers))
-        )
+        label = _film_label(number)
+        announce(_("{film} is now number {n} of {all}.", film=label, n=new_position + 1, all=len(numbers)))
 
 
 def mark_film(number: int, mark: str) -> None:
@@ -394,10 +392,10 @@ def open_dataset(name: str) -> None:
         _set_current(lists)
     else:
         lists = ListState(name, in_watch_order=current.in_watch_order, watched_by_key=current.watched_by_key)
-        _set_current(replace(lists, pending_titles=_titles(current)))
+        _set_current(replace(lists, pending_titles=_titles_by_list(current)))
 
 
-def _titles(current: ListState) -> Mapping[str, tuple[str, ...]]:
+def _titles_by_list(current: ListState) -> Mapping[str, tuple[str, ...]]:
     """Return name in LISTS → titles of the films of this list."""
     if current.is_empty or not prepared.version(current.dataset):
         return current.pending_titles
@@ -444,7 +442,7 @@ def _sync_ratings(dataset: Dataset) -> None:
     state, films = visitor(), [dataset.catalog.films[number] for number in visitor().current.films]
     text = st.session_state.setdefault("rated", "")
     if text != state.url_ratings:
-        by_id = {int(movie_id): float(stars) for movie_id, stars in _RATING.findall(text)}
+        by_id = {int(movie_id): float(stars) for movie_id, stars in re.findall(url.RATING_PATTERN, text)}
         keys = _film_keys(films)
         new_ratings = {key: by_id.get(film.movie_id) for key, film in zip(keys, films, strict=True)}
         state.ratings = {key: stars for key, stars in (state.ratings | new_ratings).items() if stars is not None}
@@ -475,6 +473,8 @@ def rating(film: Film) -> float | None:
 
 def rate(film: Film, stars: float | None) -> None:
     """Rate a film. None removes the rating."""
+    if stars == rating(film):
+        return
     _push_undo()
     rated_key = film_key(film)
     other_ratings = {key: value for key, value in visitor().ratings.items() if key != rated_key}

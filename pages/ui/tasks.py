@@ -19,7 +19,7 @@ from pages.ui.widgets import button
 from recsys.errors import RecsysError
 from recsys.progress import Cancelled, ProgressCallback
 
-# gets a callback for progress events, which raises Cancelled after `BackgroundTask.cancel`
+# its argument is called with progress events, and raises Cancelled after `BackgroundTask.cancel`
 TaskFunction = Callable[[ProgressCallback], object]
 POLL_SECONDS = 0.5  # between two updates of a progress bar
 _LOCK = threading.Lock()
@@ -60,7 +60,7 @@ class BackgroundTask:
     def _report(self, event: dict[str, Any]) -> None:
         if self.is_cancelled:
             raise Cancelled
-        if event.get("stage") != "wait":  # an event without counts
+        if event.get("stage") != "wait":  # this event has no counts, so the latest counts stay
             self.event = event
 
 
@@ -99,13 +99,13 @@ def remove(name: str) -> None:
 
 @st.fragment(run_every=POLL_SECONDS)
 def show_progress(
-    name: str, text: Callable[[dict[str, Any]], str], cancel_label: str, key: str, n_done: int | None = None
+    name: str, format_event: Callable[[dict[str, Any]], str], cancel_label: str, key: str, n_done: int | None = None
 ) -> None:
     """Show the progress of a task and a cancel button. When the task ends, the page reruns.
 
     Args:
         name: Name of the task.
-        text: Function that returns a plain text for a progress event.
+        format_event: Returns a plain text for a progress event.
         cancel_label: Markdown label of the button.
         key: Widget key of the button. If several sections show the task, only the first has the button.
         n_done: Number of completed steps that the page shows. If given, the page also reruns after the next step.
@@ -113,7 +113,7 @@ def show_progress(
     task = find(name)
     if task is None or task.is_finished or (n_done is not None and task.event.get("done", 0) != n_done):
         st.rerun()
-    label = _("Stopping") if task.is_cancelled else text(task.event)
+    label = _("Stopping") if task.is_cancelled else format_event(task.event)
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="small"):
         st.progress(completed_share(task.event), escape_markdown(label))
         with suppress(StreamlitDuplicateElementKey):

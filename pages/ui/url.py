@@ -26,9 +26,9 @@ SEPARATOR = "~"  # between the values of one parameter; browsers do not escape i
 MAX_VALUES = 30  # values of one parameter; further values are ignored
 MAX_LABEL_CHARACTERS = 40  # longer genres and tags are cut
 MAX_QUERY_CHARACTERS = 100  # characters in the search box of Library
-RATING = rf"(\d{{1,{MAX_ID_DIGITS}}})\.([0-4]\.5|[1-5])"  # movie id, dot, stars: "79132.5" or "79132.3.5"
+RATING_PATTERN = rf"(\d{{1,{MAX_ID_DIGITS}}})\.([0-4]\.5|[1-5])"  # movie id, dot, stars: "79132.5" or "79132.3.5"
 MAX_RATINGS = 1000
-RATINGS = re.compile(rf"{RATING}(~{RATING}){{0,{MAX_RATINGS - 1}}}")
+RATINGS_PATTERN = rf"{RATING_PATTERN}({SEPARATOR}{RATING_PATTERN}){{0,{MAX_RATINGS - 1}}}"
 LIST_LENGTHS = (5, 10, 20)  # options for the number of recommended films
 AS_CARDS = "cards"
 AS_LIST = "list"
@@ -39,8 +39,8 @@ LIST_KINDS = {  # name in the URL → title
     "last": N_("After your last film"),
     "gems": N_("Hidden gems"),
 }
-# name in the URL → title of the way in which `ListState.filter_list` filters the recommendations
-CHOICE_MODES = {"only": N_("Only these"), "none": N_("None of these")}
+# use of `ListState.filter_list`: name in the URL → title
+FILTER_LIST_MODES = {"only": N_("Only these"), "none": N_("None of these")}
 # tabs and sections: name in the URL → title
 COMPARE_TABS = {
     "lists": N_("The lists"),
@@ -199,8 +199,8 @@ def _protocols() -> list[str]:
 
 def _default_protocol() -> str:
     """Return the first protocol with results or, without results, the protocol of the recommendations."""
-    with_results = _protocols()
-    return with_results[0] if with_results else datasets.serving_splitting(_evaluation_dataset()).protocol
+    names = _protocols()
+    return names[0] if names else datasets.serving_splitting(_evaluation_dataset()).protocol
 
 
 def _ignore(_warning: object) -> None:
@@ -229,10 +229,10 @@ URL_PARAMS = (
     # Watch next
     UrlParam("model", "model", PARSE_RECOMMENDER, _from_open_dataset(recommenders.default)),
     UrlParam("kind", "list_kind", one_of(lambda: LIST_KINDS), next(iter(LIST_KINDS))),
-    UrlParam("among", "choice_mode", one_of(lambda: CHOICE_MODES), next(iter(CHOICE_MODES))),
+    UrlParam("among", "choice_mode", one_of(lambda: FILTER_LIST_MODES), next(iter(FILTER_LIST_MODES))),
     UrlParam("n", "how_many", PARSE_LENGTH, 10),
     UrlParam("view", "view", one_of(lambda: VIEWS), AS_CARDS),
-    UrlParam("rated", "rated", _matching(RATINGS), ""),
+    UrlParam("rated", "rated", _matching(RATINGS_PATTERN), ""),
     # Compare
     UrlParam(
         "compare",

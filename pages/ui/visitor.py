@@ -34,11 +34,11 @@ class ListState:
     not_interested: tuple[int, ...] = ()  # films that the visitor does not want to watch
     filter_list: tuple[int, ...] = ()  # films of a pasted or uploaded list: only they, or all others, are recommended
     in_watch_order: bool = False  # whether `films` is a history, and not favourites in no order
-    user: UserHistory | None = None  # the user of the data set whose films were loaded last
+    user: UserHistory | None = None  # the history of a user that the visitor loaded last
     # films of a URL or of another data set, until `session.convert_pending` converts them to film numbers
     pending_ids: Mapping[str, str] = field(default_factory=dict)  # one of LISTS → movie ids of a URL
     pending_titles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # one of LISTS → titles of films
-    watched_by_key: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → viewings
+    watched_by_key: Mapping[str, WatchedFilm] = field(default_factory=dict)  # `session.film_key` → its viewings
 
     @property
     def excluded(self) -> tuple[int, ...]:
@@ -61,7 +61,7 @@ class UndoStep:
 
 @dataclass(frozen=True)
 class DatasetTask:
-    """A background task: the download of a data set or of its film details."""
+    """The download of a data set or of its film details, which runs as a `tasks.BackgroundTask`."""
 
     kind: str  # "fetch": the data set; "enrich": its film details
     dataset: str

@@ -22,16 +22,15 @@ class PlanDecisions:
     """The decisions of the visitor about the films of a plan."""
 
     basis: tuple[str, Request]  # `Predictor.key` and request of the plan; with another basis, a new plan begins
-    kept: tuple[PlanStep, ...] = ()  # steps before the film that was rejected last; only later steps are planned again
-    rejected: tuple[int, ...] = ()  # items that the plan must not contain
+    kept_steps: tuple[PlanStep, ...] = ()  # steps before the film that was rejected last; the rest is planned again
+    rejected_items: tuple[int, ...] = ()  # items that the plan must not contain
 
 
 @st.fragment
 @errors.show_errors()
 def panel(predictor: Predictor, request: Request) -> None:
-    """Render the panel. It is closed by default, and nothing is computed before it is opened."""
-    label = _("Plan an evening")
-    with st.expander(label, icon=":material/nightlife:", key="plan", on_change="rerun") as expander:
+    """Show the panel. It is closed by default, and nothing is computed before it is opened."""
+    with st.expander(_("Plan an evening"), icon=":material/nightlife:", key="plan", on_change="rerun") as expander:
         if not expander.open:
             return
         text = _(
@@ -41,11 +40,11 @@ def panel(predictor: Predictor, request: Request) -> None:
         st.caption(text)
         lengths = {n: str(n) for n in LENGTHS}
         length = segmented_control(_("How many films"), lengths, "evening_films", default=DEFAULT_LENGTH)
-        basis = (predictor.key, replace(request, k=0))  # a plan does not depend on `Request.k`
+        basis = predictor.key, replace(request, k=0)  # a plan does not depend on `Request.k`
         decisions = st.session_state.get("evening")
         if decisions is None or decisions.basis != basis:
             decisions = st.session_state.evening = PlanDecisions(basis)
-        steps = _cached_plan(predictor, request, length, decisions.rejected, kept=decisions.kept[:length])
+        steps = _cached_plan(predictor, request, length, decisions.rejected_items, kept=decisions.kept_steps[:length])
         _show_films(predictor, request, decisions, steps)
         _explain(predictor, steps, length)
         _show_buttons(decisions, steps)
@@ -57,7 +56,7 @@ _cached_reasons = cache.cached_for_predictor()(plan_reasons)
 
 
 def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions, steps: list[PlanStep]) -> None:
-    """Render the planned films, each with a reason and a button that rejects it."""
+    """Show the planned films, each with a reason and a button that rejects it."""
     max_probability = max((step.probability or 0.0 for step in steps), default=0.0)
     catalog_films = predictor.dataset.catalog.films
     reasons = _cached_reasons(predictor, request, tuple(step.item for step in steps))
@@ -65,8 +64,8 @@ def _show_films(predictor: Predictor, request: Request, decisions: PlanDecisions
     def reject(position: int, item: int, earlier_steps: list[PlanStep]) -> None:
         """Reject the film at a position, and keep the steps before it. The rest is planned again."""
         browser.focus_on(f"reject-{position}", "plan-afresh")
-        rejected = (*decisions.rejected, item)
-        st.session_state.evening = replace(decisions, kept=tuple(earlier_steps), rejected=rejected)
+        rejected_items = (*decisions.rejected_items, item)
+        st.session_state.evening = PlanDecisions(decisions.basis, tuple(earlier_steps), rejected_items)
 
     with st.container(key="evening", gap="xsmall"):
         for position, (step, reason_items) in enumerate(zip(steps, reasons, strict=True)):
@@ -109,7 +108,7 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
 
 
 def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep]) -> None:
-    """Render a button that adds the planned films to the visitor's films, and a button that clears the decisions."""
+    """Show a button that adds the planned films to the visitor's films, and a button that clears the decisions."""
 
     def add_all() -> None:
         session.add_films([step.item for step in steps])
@@ -117,9 +116,9 @@ def _show_buttons(decisions: PlanDecisions, steps: list[PlanStep]) -> None:
         st.rerun()  # the whole page, not only the fragment
 
     def start_over() -> None:
-        del st.session_state.evening
+        st.session_state.pop("evening", None)  # a second click can come before the page has run again
         browser.focus_on("plan-add")  # the clicked button is disabled now
 
     with st.container(horizontal=True, gap="small"):
         button(_("Add all to your films"), "plan-add", "playlist_add", add_all, disabled=not steps)
-        button(_("Start over"), "plan-afresh", "restart_alt", start_over, disabled=not decisions.rejected)
+        button(_("Start over"), "plan-afresh", "restart_alt", start_over, disabled=not decisions.rejected_items)

@@ -3,7 +3,7 @@
 The visitor pastes titles or uploads a file: a watchlist, a festival programme, or file names. The films of the list are
 stored in `ListState.filter_list`.
 
-Session state: choice_mode (a key of CHOICE_MODES) · choice_text, choice_file (widgets) · choice_result (the
+Session state: choice_mode (a key of FILTER_LIST_MODES) · choice_text, choice_file (widgets) · choice_result (the
 fingerprint of the data set and the `TitleList` of the last search).
 """
 
@@ -12,7 +12,7 @@ import streamlit as st
 from pages.ui import browser, errors, page, session
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import _, join_names, ngettext
-from pages.ui.url import CHOICE_MODES
+from pages.ui.url import FILTER_LIST_MODES
 from pages.ui.visitor import visitor
 from pages.ui.widgets import button, file_uploader, segmented_control, translate
 from pages.watch.import_review import matcher
@@ -20,24 +20,24 @@ from recsys.data.dataset import Dataset
 from recsys.data.history_import.entries import MAX_FILE_BYTES, HistoryError
 from recsys.serving import title_list
 
-ONLY = "only"  # key of CHOICE_MODES: only the films of the list are recommended
+ONLY = "only"  # key of FILTER_LIST_MODES: only the films of the list are recommended
 OPEN_KEY = "choice_open"
 MAX_MISSING_TITLES = 5  # in the caption
 
 
 def excluded_films(dataset: Dataset) -> tuple[int, ...]:
-    """Return the numbers of the films that the list excludes from the recommendations. () without a list."""
+    """Return the numbers of the films that are excluded because of the list, () without a list."""
     main_films = dataset.main_film_by_duplicate
-    listed = {main_films.get(film, film) for film in visitor().current.filter_list}
-    if not listed:
+    list_films = {main_films.get(film, film) for film in visitor().current.filter_list}
+    if not list_films:
         return ()
     all_films = range(len(dataset.catalog.films))  # including infrequent films, which content models recommend
-    excludes_listed = st.session_state.get("choice_mode", ONLY) != ONLY
-    return tuple(film for film in all_films if (main_films.get(film, film) in listed) == excludes_listed)
+    excludes_list = st.session_state.get("choice_mode", ONLY) != ONLY
+    return tuple(film for film in all_films if (main_films.get(film, film) in list_films) == excludes_list)
 
 
 def popover(dataset: Dataset) -> None:
-    """Render the popover: the inputs, the result of the search, and the choice between only and none of the films."""
+    """Show the popover: the inputs, the result of the search, and the choice between only and none of the films."""
     films = visitor().current.filter_list
     label = _("Use a list · {n}", n=len(films)) if films else _("Use a list")
     panel = page.stable_popover(label, OPEN_KEY, "playlist_add_check")
@@ -55,7 +55,7 @@ def popover(dataset: Dataset) -> None:
         file_uploader(_("Or a file: TXT, CSV, JSON or ZIP"), "choice_file", MAX_FILE_BYTES)
         button(_("Find these films"), "choice_set", "check", _find_films, dataset)
         if films:
-            segmented_control(_("Recommend"), translate(CHOICE_MODES), "choice_mode")
+            segmented_control(_("Recommend"), translate(FILTER_LIST_MODES), "choice_mode")
         _show_result(dataset, films)
         if films:
             button(_("Stop using the list"), "choice_clear", "undo", clear)

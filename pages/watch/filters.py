@@ -41,7 +41,7 @@ def selected() -> Filters:
 
 
 def popover(dataset: Dataset) -> None:
-    """Render the filters in a popover, and a reset button beside it."""
+    """Show the filters in a popover, and a reset button beside it."""
     n_active = len(selected().active_fields)
     panel = page.filter_popover(OPEN_KEY, n_active)
     if panel.open:
@@ -59,14 +59,15 @@ def reset() -> None:
 
 
 def _show_controls(features: FilmFeatures) -> None:
-    """Render a widget for each filter. A change of a widget stores the values of all widgets."""
+    """Show a widget for each filter. A change of a widget stores the values of all widgets."""
     state, filters, labels = st.session_state, selected(), translate(FILTER_LABELS)
 
     def store() -> None:
         # a filter without a widget keeps its value, such as `languages` in a data set without languages
         values = {name: state.get(name, getattr(state.filters, name)) for name in FILTER_FIELDS}
         values |= {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
-        values["years"] = page.selected_years(features, "years")
+        if "years" in state:
+            values["years"] = page.selected_years(features, "years")
         state.filters = Filters(**values)
 
     state.hide_seen, state.diversity = filters.hide_seen, filters.diversity

@@ -26,7 +26,7 @@ from recsys.serving import title_list
 
 MAX_FILES = 20
 MONTH_FIRST_LOCALES = {"en-us", "en-ph", "fil-ph"}  # there, "2/5/2025" is 5 February
-BROWSER_FILE_ID = "browser"  # file id of the history in the local storage, which is read like an uploaded file
+BROWSER_FILE_ID = "browser"  # for the history in the local storage, which is read like an uploaded file
 SERVICES = {  # name → how to export the history
     "Letterboxd": N_("letterboxd.com → Settings → Data → Export your data: the ZIP."),
     "IMDb": N_("imdb.com → Your ratings → Export: a CSV."),
@@ -59,27 +59,27 @@ class ImportState:
 
 
 def open_button(dataset: Dataset) -> None:
-    """Render the button that opens the dialog."""
+    """Show the button that opens the dialog."""
     help_text = _("Films you watched or rated elsewhere: Letterboxd, IMDb, Trakt, Netflix, MovieLens, or any list.")
     if st.button(_("Import your history"), key="bring", icon=":material/upload_file:", help=help_text):
         _open(dataset, ImportState())
 
 
 def offer_saved_history(dataset: Dataset) -> None:
-    """Render the buttons for the history in the local storage, if any. A click on Load opens it in the dialog."""
+    """Show the buttons for the history in the local storage, if any. A click on Load opens it in the dialog."""
     if stored_json := saved_history.offer("start"):
         _open(dataset, ImportState(stored_json=stored_json))
 
 
 def _open(dataset: Dataset, state: ImportState) -> None:
     """Open the dialog in the visitor's language."""
-    open_dialog = st.dialog(_("Import your history"), width="medium")(body)
+    open_dialog = st.dialog(_("Import your history"), width="medium")(dialog_body)
     open_dialog(dataset, state)
 
 
 @errors.show_errors()
-def body(dataset: Dataset, state: ImportState) -> None:
-    """Render the content of the dialog."""
+def dialog_body(dataset: Dataset, state: ImportState) -> None:
+    """Show the content of the dialog."""
     introduction = _(
         "Export your films from Letterboxd (the ZIP or single files), IMDb, Trakt, Netflix, MovieLens or this "
         "app, or use any CSV. You can add several files. A film that is in several files counts once."
@@ -115,7 +115,7 @@ def body(dataset: Dataset, state: ImportState) -> None:
 
 
 def _read_pasted_titles() -> ImportedFile:
-    """Render the text area for titles. Return the titles like the content of a file."""
+    """Show the text area for titles. Return the titles like the content of a file."""
     text = st.text_area(
         _("Or paste titles, one per line"),
         key="history-text",
@@ -144,10 +144,10 @@ def _show_file(state: ImportState, name: str, file_id: str, content: bytes) -> l
         errors.show_error(result)
         return []
     for part in result:
-        if part.format_title != "ZIP":  # an archive is also a part, without films
-            source = _(part.format_title) or _("unknown format")
-            entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
-            st.markdown(f"**{format.escape_markdown(part.file)}** · {source} · {entries}")
+        if part.format_title != "ZIP":  # a ZIP archive is a part without films, beside a part for each file in it
+            format_title = _(part.format_title) or _("unknown format")
+            n_entries = ngettext("{n:,} watched film", "{n:,} watched films", len(part.entries))
+            st.markdown(f"**{format.escape_markdown(part.file)}** · {format_title} · {n_entries}")
         for note in part.notes:
             text = localize(note)
             st.caption(format.escape_markdown(f"{text[:1].upper()}{text[1:]}."))
@@ -156,11 +156,11 @@ def _show_file(state: ImportState, name: str, file_id: str, content: bytes) -> l
 
 
 def _ask_questions(state: ImportState, part: ImportedFile, file_id: str) -> None:
-    """Render the questions about a file. Answered questions stay, so that an answer can be changed."""
+    """Show the questions about a file. Answered questions stay, so that an answer can be changed."""
     file_name = format.escape_markdown(part.file)
 
     def ask(name: str, question: str, options: dict[bool, str], default: bool) -> None:
-        """Render a question. name: Field of `Answers`. options: Value of the field → label."""
+        """Show a question. name: Field of `Answers`. options: Value of the field → label."""
         key = f"{name}-{file_id}"
 
         def store_answer() -> None:
@@ -179,10 +179,10 @@ def _ask_questions(state: ImportState, part: ImportedFile, file_id: str) -> None
     if part.may_be_watchlist:
         options = {False: _("Films I watched"), True: _("A watchlist")}
         ask("is_watchlist", _("Which films are in {file}?", file=file_name), options, part.looks_like_watchlist)
-    if dates := part.date_question:
-        options = {True: format_day(dates.day_first_date), False: format_day(dates.month_first_date)}
-        question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(dates.cell), file=file_name)
-        ask("is_day_first", question, options, dates.is_day_first_likely)
+    if date := part.date_question:
+        options = {True: format_day(date.day_first_date), False: format_day(date.month_first_date)}
+        question = _("What does {cell} in {file} mean?", cell=format.escape_markdown(date.cell), file=file_name)
+        ask("is_day_first", question, options, date.is_day_first_likely)
     if part.column_question:
         _ask_columns(state, part.column_question, file_name, file_id)
 
@@ -193,11 +193,11 @@ def format_day(day: datetime) -> str:
 
 
 def _ask_columns(state: ImportState, question: ColumnQuestion, file_name: str, file_id: str) -> None:
-    """Render the first lines of a CSV file of unknown format, and a menu for each of COLUMN_LABELS."""
+    """Show the first lines of a CSV file of unknown format, and a menu for each of COLUMN_LABELS."""
     columns = state.answers[file_id].columns or question.guess
 
     def menu(name: str, label: str, options: Mapping[Any, str], width: int) -> None:
-        """Render a menu. name: Field of `Columns`. options: Value of the field → label. width: In pixels."""
+        """Show a menu. name: Field of `Columns`. options: Value of the field → label. width: In pixels."""
         key, values = f"{name}-{file_id}", list(options)
 
         def store_column() -> None:

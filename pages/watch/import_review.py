@@ -42,7 +42,7 @@ def matcher(name: str) -> Matcher:
 
 
 def show(state: ReviewState, dataset: Dataset, parts: list[ImportedFile], has_files: bool) -> None:
-    """Render a summary, the uncertain films, tables of all films, and the button that imports the matched films.
+    """Show a summary, the uncertain films, tables of all films, and the button that imports the matched films.
 
     Args:
         state: Stores the matches and the choices.
@@ -55,9 +55,9 @@ def show(state: ReviewState, dataset: Dataset, parts: list[ImportedFile], has_fi
         with st.spinner(_("Searching for your films")):
             state.review = history_review.review_files(matcher(dataset.name), parts)
         state.basis = basis
-    watched = state.review.watched_films(state.choices)
-    if watched:
-        _show_summary(state.review, watched, dataset, has_files)
+    watched_films = state.review.watched_films(state.choices)
+    if watched_films:
+        _show_summary(state.review, watched_films, dataset, has_files)
     elif state.review.films and not state.review.uncertain_positions:
         title = format.escape_markdown(cache.dataset_title(dataset.name))
         text = _("None of these films is in {data}. Close this dialog and try another data set at the top.", data=title)
@@ -65,28 +65,28 @@ def show(state: ReviewState, dataset: Dataset, parts: list[ImportedFile], has_fi
     if state.review.uncertain_positions:
         _show_uncertain(state.review, state.choices, dataset)
     _show_tables(state.review, state.choices, dataset)
-    if watched and has_files:
-        _show_import_button(state.review, state.choices, watched, dataset)
-    elif watched:
-        _show_add_button(watched)
+    if watched_films and has_files:
+        _show_import_button(state.review, state.choices, watched_films, dataset)
+    elif watched_films:
+        _show_add_button(watched_films)
 
 
-def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, has_files: bool) -> None:
+def _show_summary(review: Review, watched_films: list[WatchedFilm], dataset: Dataset, has_files: bool) -> None:
     """Show how many films are in the data set, and how many each method found. Note undated and infrequent films.
 
-    watched: The matched films, at least one.
+    watched_films: The matched films, at least one.
     """
     title = format.escape_markdown(cache.dataset_title(dataset.name))
     text = ngettext(
-        "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched), data=title
+        "**{n:,}** of your films is in {data}", "**{n:,}** of your films are in {data}", len(watched_films), data=title
     )
     counts = review.count_methods()
     methods = [_(phrase, n=counts[method]) for method, phrase in MATCH_TEXTS.items() if counts[method]]
-    if n_selected := len(watched) - counts.total():  # in the menus of `_show_uncertain`
+    if n_selected := len(watched_films) - counts.total():  # in the menus of `_show_uncertain`
         methods.append(_("{n:,} selected below", n=n_selected))
     st.markdown(f"{text}: {', '.join(methods)}.")
     notes = []
-    if has_files and (n_undated := sum(not film.has_viewing_date for film in watched)):
+    if has_files and (n_undated := sum(not film.has_viewing_date for film in watched_films)):
         note = ngettext(
             "{n:,} film has no watch date. It is sorted by the date of its rating, or comes first if it has none.",
             "{n:,} films have no watch date. They are sorted by the date of their rating, or come first if they "
@@ -94,7 +94,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, 
             n_undated,
         )
         notes.append(note)
-    if n_infrequent := sum(film.number >= dataset.n_items for film in watched):
+    if n_infrequent := sum(film.number >= dataset.n_items for film in watched_films):
         note = ngettext(
             "{n:,} film has too few ratings here. “Best guess” and the “Content” recommenders compare its genres, tags "
             "and themes. Other recommenders use a similar film.",
@@ -108,7 +108,7 @@ def _show_summary(review: Review, watched: list[WatchedFilm], dataset: Dataset, 
 
 
 def _show_uncertain(review: Review, choices: dict[str, int | None], dataset: Dataset) -> None:
-    """Render a menu of possible matches for each uncertain film. Many films are divided into pages."""
+    """Show a menu of possible matches for each uncertain film. Many films are divided into pages."""
     positions = review.uncertain_positions  # in `review.films`
     label = ngettext("Which film is it? {n:,} film to check", "Which film is it? {n:,} films to check", len(positions))
 
@@ -143,7 +143,7 @@ def _show_uncertain(review: Review, choices: dict[str, int | None], dataset: Dat
 
 
 def _show_tables(review: Review, choices: dict[str, int | None], dataset: Dataset) -> None:
-    """Render a table of the entries that are not imported, with a download, and a table of the matched films."""
+    """Show a table of the entries that are not imported, with a download, and a table of the matched films."""
     not_imported = review.not_imported_table(choices)
     accepted = review.accepted_table(choices, dataset.catalog.films)
     if len(not_imported):
@@ -164,14 +164,14 @@ def translate_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def _show_import_button(
-    review: Review, choices: dict[str, int | None], watched: list[WatchedFilm], dataset: Dataset
+    review: Review, choices: dict[str, int | None], watched_films: list[WatchedFilm], dataset: Dataset
 ) -> None:
-    """Render the button that imports the films, and the option to save the history in the browser."""
+    """Show the button that imports the films, and the option to save the history in the browser."""
     help_text = _(
         "Saves titles, dates and stars in your browser, so that you can load them on your next visit. "
         "The server keeps nothing. Do not use it on a shared computer."
     )
-    save = st.toggle(_("Save this history in this browser"), key="keep-history", help=help_text)
+    is_saved = st.toggle(_("Save this history in this browser"), key="keep-history", help=help_text)
     if n_replaced := len(visitor().current.films):
         note = ngettext(
             "This replaces the film in your list. You can undo it.",
@@ -179,32 +179,32 @@ def _show_import_button(
             n_replaced,
         )
         st.caption(note)
-    label = ngettext("Import {n:,} film", "Import {n:,} films", len(watched))
+    label = ngettext("Import {n:,} film", "Import {n:,} films", len(watched_films))
     if st.button(label, key="use-history", icon=":material/playlist_add:", type="primary"):
-        if save:
+        if is_saved:
             numbers = review.film_numbers(choices)
             text = history_review.films_json(dataset.name, dataset.catalog, review.films, numbers)
             saved_history.request_save(text, len(review.films))
-        _import(dataset, watched)
+        _import(dataset, watched_films)
         st.rerun()  # the whole page, which closes the dialog
 
 
-def _show_add_button(watched: list[WatchedFilm]) -> None:
-    """Render the button that adds the films of pasted titles to the visitor's films."""
-    label = ngettext("Add {n:,} film to your films", "Add {n:,} films to your films", len(watched))
+def _show_add_button(watched_films: list[WatchedFilm]) -> None:
+    """Show the button that adds the films of pasted titles to the visitor's films."""
+    label = ngettext("Add {n:,} film to your films", "Add {n:,} films to your films", len(watched_films))
     if st.button(label, key="add-pasted", icon=":material/playlist_add:", type="primary"):
-        session.add_films([film.number for film in watched])
+        session.add_films([film.number for film in watched_films])
         st.rerun()  # the whole page, which closes the dialog
 
 
-def _import(dataset: Dataset, watched: list[WatchedFilm]) -> None:
+def _import(dataset: Dataset, watched_films: list[WatchedFilm]) -> None:
     """Replace the visitor's list by the imported films, with their stars and watch dates.
 
     The list is a history if most films have a date. If any film has stars, the page shows ratings as stars.
     """
-    watched_by_key = {session.film_key(dataset.catalog.films[film.number]): film for film in watched}
-    has_known_order = sum(film.last_date is not None for film in watched) > len(watched) / 2
-    session.start_list([film.number for film in watched], has_known_order, watched_by_key)
+    watched_by_key = {session.film_key(dataset.catalog.films[film.number]): film for film in watched_films}
+    has_known_order = sum(film.last_date is not None for film in watched_films) > len(watched_films) / 2
+    session.start_list([film.number for film in watched_films], has_known_order, watched_by_key)
     stars = {key: film.stars for key, film in watched_by_key.items() if film.stars is not None}
     visitor().ratings = visitor().ratings | stars  # a new dict, because `undo` restores the old one
     if stars:

@@ -9,7 +9,7 @@ from pandas.io.formats.style import Styler
 
 from pages.ui import cache, charts, errors, format, recommenders, session
 from pages.ui.cache import ranks_of_hidden_films
-from pages.ui.i18n import _, ngettext, number
+from pages.ui.i18n import N_, _, ngettext, number
 from pages.ui.visitor import visitor
 from recsys.data.dataset import Dataset
 from recsys.serving.insight import list_comparison
@@ -24,14 +24,14 @@ CSV_NAMES = {  # column of `list_comparison.hit_table` → name in the downloade
     "median_low": "best",
     "median_high": "worst",
 }
+TITLE = N_("Which recommender would have predicted your last films?")
 FilmRanks = dict[str, list[RankPosition]]  # title of a recommender → rank of each hidden film
 
 
 @st.fragment
 def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render the panel. It is closed by default, and nothing is computed before a click."""
-    label = _("Which recommender would have predicted your last films?")
-    with st.expander(label, icon=":material/psychology_alt:", key="guessed-open", on_change="rerun") as expander:
+    """Show the panel. It is closed by default, and nothing is computed before a click."""
+    with st.expander(_(TITLE), icon=":material/psychology_alt:", key="guessed-open", on_change="rerun") as expander:
         if not expander.open:
             return
         positions = tuple(list_comparison.last_item_positions(films, dataset.n_items))
@@ -53,7 +53,7 @@ def panel(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def _test_after_click(dataset: Dataset, films: tuple[int, ...], positions: tuple[int, ...]) -> FilmRanks:
-    """Render a button that tests the available recommenders on the films at these positions.
+    """Show a button that tests the available recommenders on the films at these positions.
 
     Returns:
         The ranks of the films after a click on the button, else {}. A recommender that fails is left out.
@@ -84,7 +84,7 @@ def _test_key(dataset: Dataset, films: tuple[int, ...]) -> tuple[str, tuple[int,
 
 
 def _show_results(ranks: FilmRanks, n_films: int) -> None:
-    """Render a summary and a table of the recommenders, the best one first."""
+    """Show a summary and a table of the recommenders, the best one first."""
     rows = list_comparison.hit_table(ranks)
     st.markdown(summary(rows, n_films))
     alt = ngettext(
@@ -99,11 +99,7 @@ def _show_results(ranks: FilmRanks, n_films: int) -> None:
         "median rank."
     )
     st.caption(text)
-    charts.download_numbers(
-        rows.rename(columns=CSV_NAMES),
-        "last-films-guessed",
-        _("Which recommender would have predicted your last films?"),
-    )
+    charts.download_numbers(rows.rename(columns=CSV_NAMES), "last-films-guessed", _(TITLE))
 
 
 def summary(rows: pd.DataFrame, n_films: int) -> str:

@@ -49,37 +49,37 @@ POPOVERS = {
 
 
 def popovers(dataset: Dataset) -> None:
-    """Render a popover for each mark that at least one film has."""
+    """Show a popover for each mark that at least one film has."""
     for mark, popover in POPOVERS.items():
-        if items := getattr(visitor().current, mark):  # a mark is the name of a field of `ListState`
-            panel = page.stable_popover(_(popover.label, n=len(items)), popover.key, popover.icon)
+        if numbers := getattr(visitor().current, mark):  # a mark is the name of a field of `ListState`
+            panel = page.stable_popover(_(popover.label, n=len(numbers)), popover.key, popover.icon)
             if panel.open:
                 with panel, page.popover_content(popover.key):
                     st.caption(_(popover.caption))
-                    _show_films(dataset, items, mark)
+                    _show_films(dataset, numbers, mark)
 
 
-def _show_films(dataset: Dataset, items: tuple[int, ...], mark: str) -> None:
-    """Render a remove button for each film, and an Add button for each film to watch later.
+def _show_films(dataset: Dataset, numbers: tuple[int, ...], mark: str) -> None:
+    """Show a remove button for each film, and an Add button for each film to watch later.
 
     Both buttons remove the film from the popover. Then the focus moves to the next film or, if none is left, to the
     button that opens the filters.
     """
 
-    def remove(item: int, next_keys: list[str]) -> None:
-        session.unmark_film(item, mark)
+    def remove(number: int, next_keys: list[str]) -> None:
+        session.unmark_film(number, mark)
         browser.focus_on(*next_keys, filters.OPEN_KEY)
 
-    def add(item: int, next_keys: list[str]) -> None:
-        session.add_film(item)  # this also removes the mark
+    def add(number: int, next_keys: list[str]) -> None:
+        session.add_film(number)  # this also removes the mark
         browser.focus_on(*next_keys, filters.OPEN_KEY)
 
-    for position, item in enumerate(items):
-        name = escape_markdown(dataset.catalog.films[item].label)
-        next_keys = [f"back-{other}" for other in items[position + 1 :] + items[:position]]
+    for position, number in enumerate(numbers):
+        name = escape_markdown(dataset.catalog.films[number].label)
+        next_keys = [f"back-{other}" for other in numbers[position + 1 :] + numbers[:position]]
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             remove_label = _("Remove {film}", film=name) if mark == LATER else _("Recommend {film} again", film=name)
-            button(remove_label, f"back-{item}", "undo", remove, item, next_keys, type="tertiary")
-            if mark == LATER and item not in visitor().current.films:
+            button(remove_label, f"back-{number}", "undo", remove, number, next_keys, type="tertiary")
+            if mark == LATER and number not in visitor().current.films:
                 label = _("Add *{film} to your films*", film=name)
-                button(label, f"watched-{item}", "add", add, item, next_keys, type="tertiary")
+                button(label, f"watched-{number}", "add", add, number, next_keys, type="tertiary")

@@ -26,7 +26,7 @@ FILMS_PER_PAGE = 12
 
 
 def show(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
-    """Render the search box, the visitor's films, and the tools.
+    """Show the search box, the visitor's films, and the tools.
 
     recommendation_list: For the notes about the films and the Share popover. None: the recommender has failed.
     """
@@ -56,7 +56,7 @@ def show(dataset: Dataset, films: tuple[int, ...], recommendation_list: Recommen
 
 @st.fragment
 def _show_search(dataset_name: str) -> None:
-    """Render the search box. While the visitor types, only this fragment runs again."""
+    """Show the search box. While the visitor types, only this fragment runs again."""
     hint = _("To add several films at once, click “Import your history” and paste their titles.")
     film_search.search_box(
         dataset_name,
@@ -71,7 +71,7 @@ def _show_search(dataset_name: str) -> None:
 
 
 def _show_result(film: SearchResult) -> None:
-    """Render a search result as a button that adds the film."""
+    """Show a search result as a button that adds the film."""
     reason = _("already in your list") if film.number in visitor().current.films else ""
     note = _("too few ratings: most recommenders use a similar film") if film.is_infrequent else ""
     film_search.film_button(film, f"found-{film.movie_id}", "add", _add, (film.number,), reason, note)
@@ -86,8 +86,9 @@ def _add(number: int) -> None:
 
 
 def _show_films(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
-    """Render the films in their order. A long list has pages and opens at its end."""
+    """Show the films in their order. A long list has pages and opens at its end."""
     n_pages = math.ceil(len(films) / FILMS_PER_PAGE)
+    # with another number of pages, the key is new, so that the list opens at its end again
     page = st.pagination(n_pages, default=n_pages, key=f"page-of-{n_pages}") if n_pages > 1 else 1
     # a content model has infrequent films as items, so it needs no substitutes
     model_dataset = recommendation_list.predictor.dataset if recommendation_list else dataset
@@ -140,7 +141,7 @@ def substitute_notes(dataset: Dataset, films: tuple[int, ...], reads_infrequent:
 
 
 def _show_order_toggle(films: tuple[int, ...]) -> None:
-    """If there are several films, render the switch between favourites in no order and a history."""
+    """If there are several films, show the switch between favourites in no order and a history."""
     if len(films) > 1:
         state = st.session_state
         state.in_watch_order = visitor().current.in_watch_order
@@ -156,7 +157,7 @@ def _show_order_toggle(films: tuple[int, ...]) -> None:
 
 
 def _show_film_row(films: tuple[int, ...], position: int, film: Film, note: str) -> None:
-    """Render a film of the list with its rating and the buttons that move or remove it."""
+    """Show a film of the list with its rating and the buttons that move or remove it."""
     number, movie_id, name = films[position], film.movie_id, format.escape_markdown(film.label)
     is_last = position == len(films) - 1
     with st.container(horizontal=True, wrap=False, vertical_alignment="center", gap="xsmall"):
@@ -178,7 +179,7 @@ def _show_film_row(films: tuple[int, ...], position: int, film: Film, note: str)
 def _show_icon_button(
     label: str, key: str, icon: str, on_click: Callable[..., object], *args: Any, type: str = "tertiary", **options: Any
 ) -> None:
-    """Render a button that shows only an icon. Only screen readers read the text in *…*."""
+    """Show a button that shows only an icon. Only screen readers read the text in *…*."""
     button(f"*{label}*", key, icon, on_click, *args, type=type, **options)
 
 
@@ -206,7 +207,7 @@ def _movie_id(number: int) -> int:
 
 
 def _show_thumbs(film: Film) -> None:
-    """Render the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
+    """Show the buttons "I liked it" and "I did not like it". The given rating is highlighted."""
     stars, name = session.rating(film), format.escape_markdown(film.label)
     is_liked = stars is not None and stars >= MIN_LIKED_STARS
     is_disliked = stars is not None and not is_liked
@@ -229,7 +230,7 @@ def _show_thumbs(film: Film) -> None:
 
 
 def _show_stars(film: Film) -> None:
-    """Render the rating as a row of five stars. Half stars are rounded up."""
+    """Show the rating as a row of five stars. Half stars are rounded up."""
     key, stars = f"stars-{film.movie_id}", session.rating(film)
     # the value of `st.feedback` is the number of stars minus 1
     st.session_state[key] = None if stars is None else int(stars + 0.5) - 1
@@ -254,7 +255,7 @@ def _show_link_note(dataset: Dataset, films: tuple[int, ...]) -> None:
 
 
 def _show_tools(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
-    """Render the buttons and popovers below the list."""
+    """Show the buttons and popovers below the list."""
 
     def undo() -> None:
         session.undo()
@@ -285,11 +286,10 @@ def _show_tools(dataset: Dataset, films: tuple[int, ...], recommendation_list: R
 
 
 def _show_ratings_popover(recommendation_list: RecommendationList | None) -> None:
-    """Render the choice between thumbs and stars, a note on the effect of ratings, and a button that deletes them."""
+    """Show the choice between thumbs and stars, a note on the effect of ratings, and a button that deletes them."""
     panel = ui_page.popover(_("Ratings"), "ratings-open", "star")
     if not panel.open:
         return
-
     with panel, ui_page.popover_content("ratings-open"):
         segmented_control(_("Rate your films with"), {"thumbs": _("Thumbs"), "stars": _("Stars")}, "rate_by")
         st.caption(_("Ratings are optional. One or two stars mean that you did not like the film."))
@@ -300,7 +300,7 @@ def _show_ratings_popover(recommendation_list: RecommendationList | None) -> Non
 
 
 def _show_random_user_button(dataset: Dataset, films: tuple[int, ...]) -> None:
-    """Render the button that loads the films of a random user. A popover asks before films are replaced."""
+    """Show the button that loads the films of a random user. A popover asks before films are replaced."""
 
     def fill() -> None:
         if user := session.random_user(dataset):

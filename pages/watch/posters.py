@@ -15,7 +15,7 @@ from recsys.serving import tmdb
 from recsys.serving.tmdb import ServiceStatus
 
 
-def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
+def poster_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
     """Return item → poster URL, for the posters that TMDB sends within a short time. {} without a key.
 
     A caller that shows posters must also show `explanation.tmdb_attribution`.
@@ -24,7 +24,7 @@ def tmdb_urls(catalog: Catalog, items: Sequence[int]) -> dict[int, str]:
 
 
 def popover() -> None:
-    """Render the popover for the TMDB key."""
+    """Show the popover for the TMDB key."""
     panel = ui_page.popover(_("Posters"), "posters", "image")
     if not panel.open:
         return
@@ -61,7 +61,7 @@ def _show_status(key: tmdb.Key) -> None:
 
 
 def _show_key_field() -> None:
-    """Render the field for a key, and the error of the last typed key, if any."""
+    """Show the field for a key, and the error of the last typed key, if any."""
     st.text_input(
         _("TMDB API key or read access token"),
         key="typed_poster_key",

@@ -82,7 +82,7 @@ class Reset(NamedTuple):
 
 @errors.show_errors()
 def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
-    """Render the controls and the recommendations, and return the recommendations.
+    """Show the controls and the recommendations, and return the recommendations.
 
     If the recommender fails, show the error and return None.
     """
@@ -99,19 +99,15 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> RecommendationList | None:
     adapted_filters = list_kinds.adapt_filters(kind, filters.selected())
     excluded = (*visitor().current.excluded, *filter_list.excluded_films(dataset))
     request = Request(films, k, adapted_filters, unwanted=excluded, ratings=session.feedback(dataset))
-    recommendation_list = RecommendationList(predictor, request, recommend(predictor, request))
+    picks = recommend(predictor, request)
+    recommendation_list = RecommendationList(predictor, request, picks)
     _show_notes(recommendation_list)
-    if recommendation_list.picks:
+    if picks:
         if view == AS_CARDS:
             _show_cards(recommendation_list)
         else:
             _show_rows(recommendation_list)
-        text = _(
-            "Recommendations: {n}. First: {film}.",
-            n=len(recommendation_list.picks),
-            film=recommendation_list.picks[0].film.label,
-        )
-        browser.place_status(text)
+        browser.place_status(_("Recommendations: {n}. First: {film}.", n=len(picks), film=picks[0].film.label))
         _explain_probabilities(recommendation_list)
     else:
         _explain_empty_list(recommendation_list, kind)
@@ -192,12 +188,12 @@ def _explain_probabilities(recommendation_list: RecommendationList) -> None:
 
 
 def _show_cards(recommendation_list: RecommendationList) -> None:
-    """Render the films as poster cards."""
+    """Show the films as poster cards."""
     dataset = recommendation_list.predictor.dataset
     catalog, items = dataset.catalog, [pick.item for pick in recommendation_list.picks]
     images = {item: url for item in items if (url := catalog.images.get(catalog.films[item].movie_id))}
     without_image = [item for item in items if item not in images]
-    tmdb_posters = posters.tmdb_urls(catalog, without_image) if dataset.noun == "film" else {}  # TMDB only has films
+    tmdb_posters = posters.poster_urls(catalog, without_image) if dataset.noun == "film" else {}  # TMDB only has films
     images |= tmdb_posters
     top_probability, format_probability = recommendation_list.top_probability, recommendation_list.format_probability
     with st.container(key="picks"), st.grid("auto", min_column_width=120, gap="small", key="cards"):
@@ -212,7 +208,7 @@ def _show_cards(recommendation_list: RecommendationList) -> None:
 
 
 def _show_rows(recommendation_list: RecommendationList) -> None:
-    """Render the films as rows."""
+    """Show the films as rows."""
     dataset = recommendation_list.predictor.dataset
     top_probability, format_probability = recommendation_list.top_probability, recommendation_list.format_probability
     with st.container(key="picks", gap="xsmall"):
@@ -231,7 +227,7 @@ def _credits(dataset: Dataset, pick: Recommendation) -> str | None:
 
 
 def _show_pick_buttons(recommendation_list: RecommendationList, pick: Recommendation) -> None:
-    """Render the Add button and the menu of a recommended film."""
+    """Show the Add button and the menu of a recommended film."""
     name, movie_id = format.escape_markdown(pick.film.label), pick.film.movie_id
     # when this film disappears, the focus moves to the next film, or else to a film before it
     picks = recommendation_list.picks
@@ -254,7 +250,7 @@ def _show_pick_buttons(recommendation_list: RecommendationList, pick: Recommenda
         key=menu_key,
         icon=":material/more_horiz:",
         type="tertiary",
-        on_click=_on_menu,
+        on_click=_apply_menu_option,
         args=(menu_key, pick.item, other_ids),
     )
     if option == WHY:
@@ -267,7 +263,7 @@ def _add(item: int, other_ids: list[int]) -> None:
     browser.focus_on(*(f"pick-{movie_id}" for movie_id in other_ids), "picks")
 
 
-def _on_menu(menu_key: str, item: int, other_ids: list[int]) -> None:
+def _apply_menu_option(menu_key: str, item: int, other_ids: list[int]) -> None:
     """Mark a film, or remove the mark LATER. `_show_pick_buttons` handles WHY: a callback cannot open a dialog."""
     option = st.session_state[menu_key]
     if option == LATER:

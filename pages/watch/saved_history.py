@@ -1,8 +1,8 @@
-"""The history that the browser keeps in its local storage. Its script is assets/style/history_store.js.
+"""The history that the browser saves in its local storage. Its script is assets/style/history_store.js.
 
 Session state:
-    keep_in_browser: Number of requests to store a history, and the last one.
-    in_browser_asked-PLACE: Number of requests to load or delete the history, and the last one. For PLACE, see `offer`.
+    keep_in_browser: Number of requests to save a history, and the last request.
+    in_browser_asked-PLACE: Number of requests to load or delete the history, and the last request. PLACE: see `offer`.
 """
 
 from datetime import date
@@ -17,32 +17,32 @@ _store = st.components.v2.component("nextreel_store", js=(browser.STYLE / "histo
 
 
 def request_save(text: str, n_films: int) -> None:
-    """Request that the browser stores a history after this run. text: The history as JSON."""
+    """Request that the browser saves a history after this run. text: The history as JSON."""
     n_requests, _request = st.session_state.get("keep_in_browser", (0, {}))
-    request = {"request": "keep", "text": text, "summary": f"{n_films} {date.today().isoformat()}"}
+    request = {"request": "save", "text": text, "summary": f"{n_films} {date.today().isoformat()}"}
     st.session_state.keep_in_browser = (n_requests + 1, request)
 
 
 def save_requested() -> None:
-    """Render the script that stores the requested history, if any. Show whether the browser could store it."""
+    """Render the script that saves the requested history, if any. Show whether the browser could save it."""
     n_requests, request = st.session_state.get("keep_in_browser", (0, {}))
 
-    def forget_request() -> None:
+    def clear_request() -> None:
         st.session_state.keep_in_browser = (n_requests, {})  # the session does not need the text any more
 
     data = {"name": "keep", "number": n_requests, **request}
     result = _store(
-        key="store-keep", data=data, on_kept_change=forget_request, on_refused_change=forget_request, height=0
+        key="store-keep", data=data, on_saved_change=clear_request, on_failed_change=clear_request, height=0
     )
-    if result.refused:
+    if result.failed:
         text = _("Your browser could not save the history: its storage is full or disabled.")
         st.warning(text, icon=":material/save:")
-    elif result.kept:
+    elif result.saved:
         st.caption(_("Your history is saved in this browser. To load or delete it, click “Import your history”."))
 
 
 def offer(place: str) -> str:
-    """If the browser has a stored history, render buttons that load and delete it.
+    """If the browser has a saved history, show buttons that load and delete it.
 
     Args:
         place: "dialog" (the import dialog) or "start" (the empty list). It is a part of the widget keys.
@@ -79,5 +79,5 @@ def offer(place: str) -> str:
             )
             st.caption(text, width="content")
             button(_("Load"), f"{place}-load", "download", send_request, "load")
-            button(_("Delete"), f"{place}-forget", "delete", send_request, "forget")
+            button(_("Delete"), f"{place}-forget", "delete", send_request, "delete")
     return str(result.loaded or "")

@@ -29,17 +29,17 @@ REACH_TEXTS = {
     Reach.NETWORK: N_("This link only works on your network. Send a file to people elsewhere."),
     Reach.EVERYBODY: N_("Anyone with this link sees your films in this order."),
 }
-# buttons that get the focus when the popover opens, as CSS classes: their keys with "-" in place of "."
-FOCUS_CLASSES = "file-picture", "file-films-csv"
+# widget keys in order of preference for the focus. In CSS classes, "-" replaces ".", so here too.
+FOCUS_KEYS = "file-picture", "file-films-csv"
 _cached_png = lru_cache(maxsize=32)(share_image.share_png)
 
 
 def popover(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
-    """Render the popover. Its content is only computed while it is open.
+    """Show the popover. Its content is only computed while it is open.
 
     recommendation_list: None: the recommender has failed, so there are no recommendations to share.
     """
-    panel = ui_page.popover(_("Share"), "share", icon="share", disabled=not films, focus=FOCUS_CLASSES)
+    panel = ui_page.popover(_("Share"), "share", icon="share", disabled=not films, focus=FOCUS_KEYS)
     if not (panel.open and films):
         return
     with panel, ui_page.popover_content("share"):
@@ -76,7 +76,7 @@ def reach(url: str) -> Reach:
 
 
 def _show_picture(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList) -> None:
-    """Render the picture of the latest films and recommendations, and a button that saves it."""
+    """Show the picture of the latest films and recommendations, and a button that saves it."""
     model = cache.recommender_title(recommendation_list.predictor)
     watched = tuple(dataset.catalog.films[film] for film in films)
     picks = tuple(
@@ -104,7 +104,7 @@ def picture_texts(n_films: int, model: str) -> share_image.ShareTexts:
 
 
 def _file_buttons(dataset: Dataset, films: tuple[int, ...], recommendation_list: RecommendationList | None) -> None:
-    """Render the buttons that download the visitor's lists and the recommendations."""
+    """Show the buttons that download the visitor's lists and the recommendations."""
     catalog = dataset.catalog
     picks, title = (recommendation_list.picks, recommendation_list.predictor.title) if recommendation_list else ([], "")
     current = visitor().current

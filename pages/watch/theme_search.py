@@ -46,7 +46,7 @@ def _parser(name: str) -> ThemeParser:
 
 
 def offer(dataset_name: str, text: str) -> bool:
-    """If the text is a query by theme, render a button that opens the panel with it. Return whether it is."""
+    """If the text is a query by theme, show a button that opens the panel with it. Return whether there is a button."""
     if not _parser(dataset_name).is_theme_query(film_themes.english_theme_name(text)):
         return False
     label = _("Find by theme: “{text}”", text=format.escape_markdown(text))
@@ -64,7 +64,7 @@ def _open(text: str) -> None:
 @st.fragment
 @errors.show_errors()
 def panel(dataset_name: str) -> None:
-    """Render the panel. It is closed by default, and the encoder is not loaded before it is opened."""
+    """Show the panel. It is closed by default, and the encoder is not loaded before it is opened."""
     label = _("Find by theme")
     with st.expander(label, icon=":material/auto_awesome:", key="theme-open", on_change="rerun") as expander:
         if not expander.open:
@@ -86,7 +86,7 @@ def panel(dataset_name: str) -> None:
 
 
 def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
-    """Render the matching films."""
+    """Show the matching films."""
     if not matches:
         st.caption(_("No tag, genre or title contains any of these words. Try other words."))
     browser.place_status(_("Films found: {n}.", n=len(matches)))
@@ -98,7 +98,7 @@ def _show_results(dataset: Dataset, matches: list[ThemeMatch]) -> None:
 
 
 def _show_match(dataset: Dataset, match: ThemeMatch, key: str, other_keys: list[str]) -> None:
-    """Render a film as a button that adds it, and a button for the "Watch later" list.
+    """Show a film as a button that adds it, and a button for the "Watch later" list.
 
     After a click, the added film is disabled, so the focus moves to the next of `other_keys`.
     """

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.ui import cache, errors, format, session
 from pages.ui.i18n import N_, _, ngettext
-from pages.ui.widgets import button
+from pages.ui.widgets import button, segmented_control
 from recsys.data.dataset import Film
 from recsys.serving.insight.list_comparison import Change, RankChange, move_film, rank_changes, remove_film
 from recsys.serving.predictor import Predictor
@@ -32,7 +32,7 @@ CHANGE_TEXTS = {
 @st.fragment
 @errors.show_errors()
 def panel(predictor: Predictor, request: Request) -> None:
-    """Render the panel. It is closed by default, and nothing is computed before it is opened."""
+    """Show the panel. It is closed by default, and nothing is computed before it is opened."""
     with st.expander(_("What if …"), icon=":material/alt_route:", key="what-if", on_change="rerun") as expander:
         if not expander.open:
             return
@@ -47,7 +47,7 @@ def panel(predictor: Predictor, request: Request) -> None:
 
 
 def _changed_list(predictor: Predictor, films: tuple[int, ...]) -> tuple[int, ...] | None:
-    """Render the controls, and return the changed list. If the list stays the same, show a caption and return None."""
+    """Show the controls, and return the changed list. If the list stays the same, show a caption and return None."""
     n, catalog_films = len(films), predictor.dataset.catalog.films
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         position = st.selectbox(
@@ -57,15 +57,10 @@ def _changed_list(predictor: Predictor, films: tuple[int, ...]) -> tuple[int, ..
             key=f"what-if-film-{n}",
             width=280,
         )
-        actions = [REMOVE, MOVE] if n > 1 and not predictor.model.ignores_order else [REMOVE]
-        action = st.segmented_control(
-            _("Change"),
-            actions,
-            default=REMOVE,
-            required=True,
-            format_func={REMOVE: _("Remove"), MOVE: _("Move")}.__getitem__,
-            key=f"what-if-action-{len(actions)}",
-        )
+        labels = {REMOVE: _("Remove")}
+        if n > 1 and not predictor.model.ignores_order:
+            labels[MOVE] = _("Move")
+        action = segmented_control(_("Change"), labels, f"what-if-action-{len(labels)}")
         if action == REMOVE:
             return remove_film(films, position)
         default = n if position < n - 1 else 1  # the end of the list, or the beginning for the last film
@@ -77,17 +72,17 @@ def _changed_list(predictor: Predictor, films: tuple[int, ...]) -> tuple[int, ..
     return move_film(films, position, new_position)
 
 
-def _show_changes(predictor: Predictor, request: Request, changed: Request) -> None:
-    """Render the changes of the recommendations, and a button that changes the visitor's list.
+def _show_changes(predictor: Predictor, request: Request, changed_request: Request) -> None:
+    """Show the changes of the recommendations, and a button that changes the visitor's list.
 
-    changed: The request with the changed list.
+    changed_request: The request with the changed list.
     """
-    changes = _cached_rank_changes(predictor, request, changed)
+    changes = _cached_rank_changes(predictor, request, changed_request)
     st.markdown(f"**{format.escape_markdown(summary(changes, cache.recommender_title(predictor)))}**")
     st.html(table(changes, predictor.dataset.catalog.films))
 
     def change_list() -> None:
-        session.set_films(changed.history)
+        session.set_films(changed_request.history)
         st.rerun()  # the whole page, not only the fragment
 
     button(_("Apply to your list"), "what-if-apply", "check", change_list)
@@ -129,10 +124,9 @@ def _row(film_change: RankChange, film: Film) -> str:
         before_text = format.precise_percent(before.probability) if before.rank else "–"
         after_text = format.precise_percent(after.probability) if after.rank else "–"
         percentages = _("{before} → {after}", before=before_text, after=after_text)
-        is_likelier, is_less_likely = after.probability > before.probability, after.probability < before.probability
-        if change in (Change.ENTERED, Change.ROSE) and is_less_likely:
+        if change in (Change.ENTERED, Change.ROSE) and after.probability < before.probability:
             css_class, text = "mixed", text + _(", but less likely")
-        if change in (Change.FELL, Change.LEFT) and is_likelier:
+        if change in (Change.FELL, Change.LEFT) and after.probability > before.probability:
             css_class, text = "mixed", text + _(", but more likely")
     return (
         f'<li class="nr-line nr-{css_class}">'
@@ -144,9 +138,9 @@ def _row(film_change: RankChange, film: Film) -> str:
 
 def _change_text(film_change: RankChange) -> str:
     """Return the change of the rank of a film in words."""
-    before, after = film_change.before.rank, film_change.after.rank
-    if before is None:
-        return _("new at rank {after}, was not available before", after=after)
-    if after is None:
-        return _("no longer available, was at rank {before}", before=before)
-    return _(CHANGE_TEXTS[film_change.change], before=before, after=after)
+    rank_before, rank_after = film_change.before.rank, film_change.after.rank
+    if rank_before is None:
+        return _("new at rank {after}, was not available before", after=rank_after)
+    if rank_after is None:
+        return _("no longer available, was at rank {before}", before=rank_before)
+    return _(CHANGE_TEXTS[film_change.change], before=rank_before, after=rank_after)

@@ -62,7 +62,7 @@ def test_what_a_prepared_set_holds_is_counted(home):
     known = dataset_menu.dataset_size(FIRST)
     assert (known.n_users, known.n_films) == (dataset.n_users, len(world.TITLES) + 1)
     assert (known.oldest, known.newest) == (1940, 2000)
-    assert known.n_trained_films == len(world.TITLES)
+    assert known.n_items == len(world.TITLES)
     assert known.n_untested_users == 0
 
 
@@ -185,7 +185,7 @@ def test_a_set_that_is_not_here_says_what_it_is_and_is_had_by_one_button(visit, 
 def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
     app = visit(s="1-2-3")
     app.session_state.visitor.tasks = [FETCH]
-    tasks.start(FETCH.name, partial(dataset_menu.run, FETCH))
+    tasks.start(FETCH.name, partial(dataset_menu.run_task, FETCH))
     fetched()
     app.run()
     assert watched(app) == titles(0, 1, 2)
@@ -200,7 +200,7 @@ def test_a_set_arrives_while_the_visitor_goes_on_with_another_one(visit, site):
 def test_an_arrival_can_be_put_away(visit, site):
     app = visit()
     app.session_state.visitor.tasks = [FETCH]
-    tasks.start(FETCH.name, partial(dataset_menu.run, FETCH))
+    tasks.start(FETCH.name, partial(dataset_menu.run_task, FETCH))
     fetched()
     app.run().button(key=f"fetch-{OTHER}-away").click().run()
     assert not app.success

@@ -67,7 +67,7 @@ def test_what_is_not_there_is_said_and_what_is_like_it_is_not_called_a_hit(box):
 
 
 def test_a_long_query_is_not_quoted_in_full(box):
-    assert f"“{'x' * film_search.MAX_QUOTED_LETTERS}…” is not among" in said(box("x" * 500))
+    assert f"“{'x' * film_search.MAX_QUOTED_CHARACTERS}…” is not among" in said(box("x" * 500))
 
 
 def test_markdown_in_a_query_stays_text(box):
@@ -88,7 +88,7 @@ def test_a_damaged_set_does_not_break_the_search(box, monkeypatch):
         raise DataError(f"{name} is damaged")
 
     monkeypatch.setattr(datasets, "load", damaged)
-    assert film_search.other_datasets_with("ml-latest-sample", "solaris") == []
+    assert film_search.matches_in_other_datasets("ml-latest-sample", "solaris") == []
 
 
 def test_enter_takes_the_best_match_only_where_it_is_sure(home):

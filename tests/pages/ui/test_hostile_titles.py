@@ -117,4 +117,5 @@ def test_an_address_in_a_text_is_taken_apart_by_nothing_that_can_be_seen(text):
 
 
 def test_an_address_of_ours_can_be_clicked():
-    assert format.escape_markdown("https://files.grouplens.org", links=True) == r"https\:\/\/files\.grouplens\.org"
+    escaped = format.escape_markdown("https://files.grouplens.org", allows_links=True)
+    assert escaped == r"https\:\/\/files\.grouplens\.org"

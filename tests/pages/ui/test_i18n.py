@@ -112,7 +112,7 @@ def test_a_set_of_items_has_texts_of_its_own_and_all_others_of_its_language(ukra
 
 def test_the_kind_of_another_set_does_not_depend_on_the_open_set(monkeypatch):
     monkeypatch.setattr(i18n, "current_noun", lambda: "item")
-    assert (format.item_kind("film"), format.item_kind("item")) == ("films", "items")
+    assert (format.plural_noun("film"), format.plural_noun("item")) == ("films", "items")
 
 
 def test_the_pseudo_language_marks_texts_but_not_their_fields(monkeypatch):

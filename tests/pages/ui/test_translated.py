@@ -247,7 +247,7 @@ def own_films():
     from pages.watch import import_dialog
 
     session.load()
-    import_dialog.body(cache.dataset("ml-latest-sample"), import_dialog.ImportState())
+    import_dialog.dialog_body(cache.dataset("ml-latest-sample"), import_dialog.ImportState())
 
 
 @pytest.mark.parametrize("section", url.EVALUATION_SECTIONS)

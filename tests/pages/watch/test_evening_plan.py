@@ -2,6 +2,7 @@ import re
 from dataclasses import replace
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from tests.pages import world
 from tests.pages.panel import films, opened
@@ -96,3 +97,14 @@ def test_a_planned_film_that_is_added_is_no_longer_to_watch_later(show):
     assert state.current.films[:4] == (0, 1, 2, 3)
     assert state.current.later == (20,)
     assert [step.lists.later for step in state.undo_stack] == [(3, 20)]  # one click of Undo restores the mark
+
+
+def test_a_second_click_on_start_over_before_the_page_runs_again_is_ignored(home):
+    def buttons_without_decisions():  # as after the first click, which has removed the decisions from the session
+        from pages.watch import evening_plan
+
+        evening_plan._show_buttons(evening_plan.PlanDecisions(("", None), (), (1,)), [])
+
+    app = AppTest.from_function(buttons_without_decisions, default_timeout=60).run()
+    app.button(key="plan-afresh").click().run()
+    assert not app.exception

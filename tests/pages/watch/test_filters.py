@@ -310,3 +310,12 @@ def test_films_are_linked_where_their_ids_are_known(visit, home, view):
     html = app.container(key="picks").html[0].value
     assert 'href="https://www.imdb.com/title/tt0114709/" target="_blank" rel="noopener" aria-label="' in html
     assert "on TMDB, in a new tab" in html
+
+
+def test_years_are_kept_in_a_data_set_of_a_single_year(visit):
+    titles_of_1984 = [f"{title[:-6]}(1984)" for title in world.TITLES]
+    world.save(world.build("ml-latest-small", titles_of_1984))
+    app = opened(visit(data="ml-latest-small", years="1980-1990"))
+    assert not [slider for slider in app.slider if slider.key == "years"]
+    app.toggle(key="hide_seen").set_value(False).run()
+    assert app.session_state.filters.years == (1980, 1990)

@@ -28,7 +28,7 @@ def script():
         st.caption(my_list.watch_note(dataset.catalog.films[film]))
     st.button("Undo", key="undo", on_click=session.undo)
     st.session_state.link = session.url_params()
-    import_dialog.body(dataset, st.session_state.setdefault("importing", import_dialog.ImportState()))
+    import_dialog.dialog_body(dataset, st.session_state.setdefault("importing", import_dialog.ImportState()))
 
 
 @pytest.fixture

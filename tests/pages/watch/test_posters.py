@@ -19,7 +19,7 @@ def poster_page():
     from pages.watch import posters
 
     posters.popover()
-    st.json(posters.tmdb_urls(cache.dataset("ml-latest-sample").catalog, [0, 1]))
+    st.json(posters.poster_urls(cache.dataset("ml-latest-sample").catalog, [0, 1]))
 
 
 @pytest.fixture

@@ -1,4 +1,5 @@
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from recsys.serving.recommend import DISLIKED_STARS, LIKED_STARS
 from tests.pages import world
@@ -141,3 +142,18 @@ def test_undo_brings_cleared_ratings_back(visit):
     app.button(key="undo").click().run()
     assert app.session_state.visitor.ratings == {world.TITLES[0]: 5.0, world.TITLES[1]: 1.0}
     assert app.session_state.rated == "1.5~2.1"
+
+
+def test_a_second_click_on_a_rating_before_the_page_runs_again_is_no_step_to_undo(visit):
+    def rate_twice():
+        from pages.ui import cache, session
+        from pages.ui.visitor import visitor
+
+        session.load()
+        film = cache.dataset(visitor().current.dataset).catalog.films[0]
+        session.rate(film, 4.0)
+        session.rate(film, 4.0)
+
+    app = AppTest.from_function(rate_twice, default_timeout=60).run()
+    assert not app.exception
+    assert len(app.session_state.visitor.undo_stack) == 1
