@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.compare import answers
+from pages.compare import common
 from pages.ui import cache, charts, errors, film_cards, format, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
@@ -22,7 +22,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     """
     slots = show_headings(names)
     request = Request(films, k, ratings=session.ratings(dataset))
-    get_predictor = answers.start_fits(dataset, names)
+    get_predictor = common.start_fits(dataset, names)
     lists: Lists = {}
     for name, (title, slot) in zip(names, slots.items(), strict=True):
         with slot.container(), errors.show_errors():
@@ -37,9 +37,10 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 
 def show_headings(names: list[str]) -> dict[str, DeltaGenerator]:
     """Show a column with a heading for each recommender. Return title → the empty element below the heading."""
-    slots, by_name = {}, cache.all_recommenders()
+    slots = {}
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
-        for recommender in map(by_name.__getitem__, names):
+        for name in names:
+            recommender = cache.all_recommenders()[name]
             title, family = cache.recommender_title(recommender), format.escape_markdown(_(recommender.family))
             with st.container(gap="small"):
                 st.markdown(f"**{format.escape_markdown(title)}**  \n:small[:gray[{family}]]")
@@ -53,19 +54,19 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     catalog_films = dataset.catalog.films
     by_title = items_by_title(lists)
     list_counts = list_comparison.count_lists_per_item(by_title)
-    common = [catalog_films[item].label for item, n in list_counts.items() if n == len(lists)]
-    sentences = [_("In every list: {films}.", films=", ".join(common)) if common else _("No film is in every list.")]
+    shared_titles = ", ".join(catalog_films[item].label for item, n in list_counts.items() if n == len(lists))
+    sentences = [_("In every list: {films}.", films=shared_titles) if shared_titles else _("No film is in every list.")]
     if closest := list_comparison.closest_lists(by_title):
         left, right, n = closest
         text = _("The closest lists: {left} and {right} share {n} of {k} films.", left=left, right=right, n=n, k=k)
         sentences.append(text)
     st.markdown(format.escape_markdown(" ".join(sentences)))
-    shared = list_comparison.shared_counts(by_title)
-    titles = pd.Index([format.escape_markdown(title) for title in shared], name=_("Recommender"))
-    counts = shared.set_axis(titles).set_axis(titles, axis=1)
+    shared_counts = list_comparison.shared_counts(by_title)
+    titles = pd.Index([format.escape_markdown(title) for title in shared_counts], name=_("Recommender"))
+    counts = shared_counts.set_axis(titles).set_axis(titles, axis=1)
     diagonal = np.eye(len(counts), dtype=bool)
     cells = counts.astype(str).mask(diagonal, "")
-    st.table(answers.shade(cells, (counts / k).mask(diagonal)), alt=_("Number of films that two lists share"))
+    st.table(common.shade(cells, (counts / k).mask(diagonal)), alt=_("Number of films that two lists share"))
     st.markdown("**" + _("In one list only") + "**")
     unique_films = [
         format.escape_markdown(" · ".join(catalog_films[item].label for item in items) or "–")
@@ -76,7 +77,7 @@ def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
     with st.container(horizontal=True):
         charts.download_buttons(list_comparison.overlap_table(lists), "lists", _("What comes next"), _("Lists as CSV"))
         charts.download_buttons(
-            shared.rename_axis("recommender").reset_index(),
+            shared_counts.rename_axis("recommender").reset_index(),
             "overlap",
             _("How much the lists agree"),
             _("Overlap as CSV"),

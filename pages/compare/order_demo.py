@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.compare import answers
+from pages.compare import common
 from pages.ui import cache, errors, format, page, recommenders, session
 from pages.ui.i18n import _, ngettext
 from pages.ui.widgets import button, segmented_control
@@ -32,7 +32,7 @@ class OrderPair:
     title: str
     order_names: tuple[str, str]
     orders: tuple[Order, Order]
-    is_example: bool  # whether the films are not the visitor's, so that a button can add them
+    is_example: bool  # False: the films are the visitor's; True: buttons replace the visitor's list by these films
 
 
 @st.fragment
@@ -48,7 +48,7 @@ def show(dataset: Dataset, films: Order) -> None:
     for order_name, order in zip(pair.order_names, pair.orders, strict=True):
         page.show_titles(dataset, order, order_name)
     names = [select_recommender(dataset.name, candidates) for candidates in (ORDER_AWARE, ORDER_UNAWARE)]
-    get_predictor = answers.start_fits(dataset, names)
+    get_predictor = common.start_fits(dataset, names)
     for name, uses_order in zip(names, (True, False), strict=True):
         if predictor := get_predictor(name):
             lists = recommend_many(predictor, [Request(order, K) for order in pair.orders])

@@ -32,7 +32,7 @@ DISTANCE_CHART_HEIGHT_PX = 320
 MAX_MAP_TOKENS = 31  # newest tokens
 MAX_TITLE_COLUMNS = 16  # with more columns, their labels are positions in place of titles
 HEAT_MAP_MARGIN_PX = 150  # for the labels of the columns
-MIN_HEAT_MAP_PX = 160  # height of all rows
+MIN_HEAT_MAP_PX = 160  # minimum height of all rows together
 HEAT_MAP_ROW_PX = 20
 # chart of lines, with a row for each token
 MAX_LINE_FILMS = 12  # with more films, lines overlap too much, so there is only the heat map
@@ -40,8 +40,8 @@ N_OPACITY_LEVELS = 8  # of lines
 HEAD_OFFSET_ROWS = 0.06  # vertical distance between the lines of two heads, which would cover each other otherwise
 MIN_LINE_WEIGHT = 0.02  # weaker attention has no line
 HOVER_TOP_K = 4  # tokens in a hover text
-MARGIN_PX = 90  # above and below the rows, together
-ROW_HEIGHT_PX = 34
+LINES_MARGIN_PX = 90  # above and below the rows, together
+LINES_ROW_PX = 34
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
@@ -72,7 +72,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         show_attention(predictor, result, layer, head, top_films)
     with film_column:
         st.header(_("Attention of the mask") if result.ends_with_mask else _("Attention of the latest film"))
-        common.film_rows(
+        common.show_film_rows(
             film_cards.film_bar_row(
                 position + 1,
                 dataset.catalog.films[result.tokens[position]],
@@ -100,7 +100,7 @@ def show_attention(
         result: The attention of its network for the visitor's films.
         layer: The chosen layer.
         head: The chosen head.
-        top_films: Pairs (position, weight), see `attention.most_attended`.
+        top_films: The attended films as (position, weight), see `attention.most_attended`.
     """
     n_films = int(result.is_film.sum())
     is_short = n_films <= MAX_LINE_FILMS
@@ -119,7 +119,7 @@ def show_attention(
     table = pd.DataFrame(result.mean_weights(layer, head), positions, positions)
     if is_short:
         title = _("attention between positions, rows attend to columns")
-        common.table_expander(table.rename_axis(_("Attends to …")).map(percent), title, "attention")
+        common.show_table_expander(table.rename_axis(_("Attends to …")).map(percent), title, "attention")
     else:
         st.caption(_("With up to {n} films, you can also see attention as lines.", n=MAX_LINE_FILMS))
     n_in_map = int(result.is_film[-MAX_MAP_TOKENS:].sum())
@@ -219,7 +219,7 @@ def lines_chart(result: Attention, layer: int | None, heads: Sequence[int], posi
     labels = common.tick_labels(result.labels, max_length=15)
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": labels, "range": [n - 0.5, -0.5], "automargin": True}
     return figure.update_layout(
-        height=MARGIN_PX + ROW_HEIGHT_PX * n,
+        height=LINES_MARGIN_PX + LINES_ROW_PX * n,
         margin={"l": 0, "r": 0, "t": 36, "b": 0},
         legend={"orientation": "h", "y": 1.01, "yanchor": "bottom"},
         yaxis=axis,
@@ -251,7 +251,7 @@ def show_influence(predictor: Predictor, films: tuple[int, ...]) -> None:
 
 
 def show_distances(predictor: Predictor, layer: int | None, head: int | None) -> None:
-    """Show the mean attention of sampled users by distance. Before that, show a button that starts the computation."""
+    """Show the mean attention of sampled users by distance, after a click on a button that starts the computation."""
     st.header(_("Attention by distance"))
     dataset, name = predictor.dataset, common.slug(predictor)
     n_users = min(N_SAMPLED_USERS, dataset.n_users)
@@ -275,7 +275,7 @@ def show_distances(predictor: Predictor, layer: int | None, head: int | None) ->
     common.plot(distance_chart(by_distance, layer, head), alt, "distance")
     names = {"distance": _("Distance"), "attention": _("Attention"), "people": _("People")}
     display_table = table.rename(columns=names).set_index(names["distance"])
-    common.table_expander(display_table, _("mean attention and number of people by distance"), "distance")
+    common.show_table_expander(display_table, _("mean attention and number of people by distance"), "distance")
     charts.download_buttons(table, f"distance-{name}", _("Attention by distance"))
 
 
@@ -286,7 +286,7 @@ def _attention_by_distance(predictor: Predictor) -> DistanceAttention:
 
 
 def distance_chart(by_distance: DistanceAttention, layer: int | None, head: int | None) -> go.Figure:
-    """Return a chart with a line for each layer. If a layer is chosen, its heads have lines. A chosen head is alone."""
+    """Return a chart with a line for each layer, for each head of the chosen layer, or for the chosen head alone."""
     n_layers, n_heads = by_distance.sums.shape[:2]
     series: dict[str, tuple[int | None, int | None]]  # name of a line → layer and head, None: the mean
     if head is not None:

@@ -17,7 +17,7 @@ from recsys.serving.insight.attention import GenreAttention, MeanAttention
 from recsys.serving.predictor import Predictor
 
 # heat maps of positions
-MAX_COLUMNS = 4  # charts side by side
+MAX_COLUMNS = 4  # maximum number of charts side by side
 HEIGHT_PX = 280
 TICK_STEP = 5  # films between two labels of an axis
 # heat map of genres
@@ -25,10 +25,10 @@ DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # as in figure 5 
 MAX_GENRES_WITH_CELL_TEXT = 8
 MAX_GENRES_WITH_WIDE_CELLS = 4
 GENRES_MARGIN_PX = 90  # for the names of the columns
-MIN_GENRES_PX = 180  # height of all rows
+MIN_GENRES_PX = 180  # minimum height of all rows together
 GENRE_ROW_PX = 20
 GENRE_ROW_WITH_TEXT_PX = 46
-MIN_COLOUR_RATIO = 1.25  # the colour scale ends at this ratio or a higher one, so that noise stays pale
+MIN_COLOUR_RATIO = 1.25  # ratio at the end of the colour scale, if all ratios are lower; keeps noise pale
 PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays readable
     [0, translucent(SECOND_ACCENT, 0.65)],
     [0.5, translucent(GREY, 0.08)],
@@ -95,7 +95,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
         "“Inside” is the share of the framed row's attention that stays within the chart. The rest goes to older films."
     )
     st.caption(text)
-    common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
+    common.show_table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
     charts.download_buttons(by_position.table(), f"mean-attention-{common.slug(predictor)}", _("Mean attention"))
 
 
@@ -166,7 +166,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
         "attention than the distance between the films explains. A film's attention to itself is excluded."
     )
     st.caption(text)
-    _n_users, n_layers, n_heads = by_genre.observed.shape[:3]
+    n_layers, n_heads = by_genre.observed.shape[1:3]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         genres = choose_genres(by_genre)
         st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
@@ -215,7 +215,7 @@ def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end:
     )
     common.plot(genre_chart(table, scale_end), alt, f"genres-{layer}")
     title = _("attention between genres in {layer}", layer=name)
-    common.table_expander(ratio_table(table), title, f"genres-{layer}")
+    common.show_table_expander(ratio_table(table), title, f"genres-{layer}")
 
 
 def choose_genres(by_genre: GenreAttention) -> list[str]:
@@ -247,9 +247,9 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def colour_values(table: pd.DataFrame) -> pd.Series:
-    """Return the log ratio of each row of the table, which a cell of the heat map has as its colour.
+    """Return the colour of the cell of each row: the logarithm of its ratio.
 
-    It is 0 if the 95% interval includes 1, and NaN for too few people or a ratio of 0.
+    The colour is 0 if the 95% interval includes 1, and NaN for too few people or a ratio of 0.
     """
     ratio = table["ratio"]
     log_ratio = np.log(ratio.where(ratio > 0))
@@ -293,6 +293,6 @@ def genre_chart(table: pd.DataFrame, scale_end: float) -> go.Figure:
     )
     # in wide cells, names with one word per line fit a phone; other names would overlap and are rotated
     has_wide_cells = n <= MAX_GENRES_WITH_WIDE_CELLS
-    lines = [name.replace(" ", "<br>") if has_wide_cells else name for name in names]
-    axis = BARE_AXIS | {"automargin": True, "tickvals": names, "ticktext": lines}
+    column_names = [name.replace(" ", "<br>") if has_wide_cells else name for name in names]
+    axis = BARE_AXIS | {"automargin": True, "tickvals": names, "ticktext": column_names}
     return figure.update_yaxes(**axis).update_xaxes(**axis, side="top", tickangle=0 if has_wide_cells else -90)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.compare import answers
+from pages.compare import common
 from pages.compare.order import plot_overlaps
 from pages.ui import cache, format, recommenders, session, tasks
 from pages.ui.url import COMPARE_TABS
@@ -383,11 +383,11 @@ def test_the_waits_for_several_fits_add_up_to_one(home, monkeypatch):
         clock += seconds
         return False
 
-    monkeypatch.setattr(answers, "time", SimpleNamespace(monotonic=lambda: clock))
+    monkeypatch.setattr(common, "time", SimpleNamespace(monotonic=lambda: clock))
     monkeypatch.setattr(recommenders, "_fit", lambda name, dataset, report: None)
     monkeypatch.setattr(tasks.BackgroundTask, "wait", wait)
     names = ["item-knn", "markov", "ease"]
-    get_predictor = answers.start_fits(cache.dataset("ml-latest-sample"), names)
+    get_predictor = common.start_fits(cache.dataset("ml-latest-sample"), names)
     assert [get_predictor(name) for name in names] == [None] * 3
     assert clock == recommenders.MAX_WAIT_SECONDS
 
