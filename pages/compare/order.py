@@ -40,15 +40,19 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         "order",
         _("Effect of order"),
     )
-    text = ngettext(
-        "Your films in reverse order, and shuffled {n} time. An overlap of 1 means the same list, and 0 means no "
-        "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
-        "Your films in reverse order, and shuffled {n} times. An overlap of 1 means the same list, and 0 means no "
-        "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
-        len(orders) - 1,
+    orders_text = _("Your films in reverse order.")
+    if n := len(orders) - 1:
+        orders_text = ngettext(
+            "Your films in reverse order, and shuffled {n} time.",
+            "Your films in reverse order, and shuffled {n} times.",
+            n,
+        )
+    overlap_text = _(
+        "An overlap of 1 means the same list, and 0 means no film in common. The top of the list counts most "
+        "(rank-biased overlap, p = {p:.1f}).",
         p=list_comparison.RBO_PERSISTENCE,
     )
-    st.caption(text)
+    st.caption(f"{orders_text} {overlap_text}")
     label = _("See the lists for another order")
     panel = st.expander(label, icon=":material/shuffle:", on_change="rerun", key="which_order")
     if panel.open:
@@ -65,7 +69,7 @@ def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> Order
 def summary(effects: Effects) -> str:
     """Return Markdown about the recommenders that ignore the order, and the recommender that depends on it most."""
     sentences = []
-    if ignoring := [title for title, effect in effects.items() if effect.ignores_order]:
+    if ignoring := [title for title, effect in effects.items() if effect.has_equal_lists]:
         text = ngettext(
             "{models} gives the same list in any order: it only considers which films you watched, not their order.",
             "{models} give the same lists in any order: they only consider which films you watched, not their order.",

@@ -104,8 +104,8 @@ class OrderEffect:
         return float(np.mean(self.kept_counts))
 
     @property
-    def ignores_order(self) -> bool:
-        """Whether all lists are equal."""
+    def has_equal_lists(self) -> bool:
+        """Whether the lists for all orders are equal."""
         return all(_items(other) == _items(self.given_list) for other in self.other_lists)
 
 

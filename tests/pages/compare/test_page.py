@@ -250,6 +250,10 @@ def test_the_order_moves_the_network_and_not_the_count(visit):
     assert "**Most popular** gives the same list in any order" in sentences(app)
 
 
+def test_two_films_are_reversed_but_not_shuffled(visit):
+    assert "shuffled" not in said(open_tab(visit("compare", s="1-2"), 2))
+
+
 def test_the_slider_shows_the_lists_for_another_order(visit):
     app = open_tab(choose(visit("compare", s="1-2-3-4-5"), "bert4rec", "popular"), 2)
     app.session_state["which_order"] = True
