@@ -140,9 +140,7 @@ def rank_text(position: RankPosition, mark_hits: bool) -> str:
 
 
 def shade(table: pd.DataFrame, strengths: pd.DataFrame) -> Styler:
-    """Return a table with shaded cells. strengths: From 0 (no shade) to 1 (strongest shade). NaN: no shade."""
-
-    def cell_style(strength: float) -> str:
-        return "" if pd.isna(strength) else f"background-color: {ACCENT}{round(MAX_ALPHA * strength):02x}"
-
-    return table.style.apply(lambda _table: strengths.map(cell_style), axis=None)
+    """Return a table with shaded cells. strengths: From 0 or NaN (no shade) to 1 (strongest shade)."""
+    alphas = (strengths * MAX_ALPHA).fillna(0).round().astype(int)
+    styles = alphas.map(lambda alpha: f"background-color: {ACCENT}{alpha:02x}")
+    return table.style.apply(lambda _table: styles, axis=None)

@@ -79,14 +79,10 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         show_attention(predictor, attention, layer, head, top_films)
     with film_column:
         st.header(_("Attention of the mask") if attention.ends_with_mask else _("Attention of the latest film"))
+        listed_films = [dataset.catalog.films[attention.tokens[position]] for position, _weight in top_films]
         common.show_film_rows(
-            film_cards.film_bar_row(
-                position + 1,
-                dataset.catalog.films[attention.tokens[position]],
-                weight / (max_weight or 1),
-                percent(weight),
-            )
-            for position, weight in top_films
+            film_cards.film_bar_row(position + 1, film, weight / (max_weight or 1), percent(weight))
+            for film, (position, weight) in zip(listed_films, top_films, strict=True)
         )
         text = _(
             "Attention is not influence. To see how the prediction changes without a film, open the influence "
@@ -155,10 +151,9 @@ def token_map(attention: Attention, layer: int | None, head: int | None) -> go.F
     labels = attention.labels[-MAX_MAP_TOKENS:]
     n = len(labels)
     weights = attention.mean_weights(layer, head)[-n:, -n:]
-    hover = _("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [common.plotly_text(label) for label in labels]
     height_px = HEAT_MAP_MARGIN_PX + max(MIN_HEAT_MAP_PX, HEAT_MAP_ROW_PX * n)
-    figure = common.attention_map(weights, names, height_px, hover)
+    figure = common.attention_map(weights, names, height_px)
     ticks = common.tick_labels(labels)
     ticks[-1] = f"<b>{ticks[-1]}</b>"
     axis = BARE_AXIS | {"tickvals": list(range(n)), "ticktext": ticks, "tickfont": {"size": 11}}
@@ -296,12 +291,11 @@ def distance_chart(by_distance: DistanceAttention, layer: int | None, head: int 
     """Return a chart with a line for each layer, for each head of the chosen layer, or for the chosen head alone."""
     n_layers, n_heads = by_distance.sums.shape[:2]
     series: dict[str, tuple[int | None, int | None]]  # name of a line → layer and head, None: the mean
-    if head is not None:
-        series = {_("Head {n}", n=head + 1): (layer, head)}
-    elif layer is not None:
-        series = {_("Head {n}", n=index + 1): (layer, index) for index in range(n_heads)}
-    else:
+    if layer is None and head is None:
         series = {_("Layer {n}", n=index + 1): (index, None) for index in range(n_layers)}
+    else:
+        heads = range(n_heads) if head is None else [head]
+        series = {_("Head {n}", n=index + 1): (layer, index) for index in heads}
     figure = go.Figure()
     for colour, (name, indices) in zip(cycle(LINE_COLOURS), series.items(), strict=False):
         table = by_distance.table(*indices)

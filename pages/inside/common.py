@@ -127,17 +127,17 @@ def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray
     return figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 8, "b": 0})
 
 
-def attention_map(weights: np.ndarray, names: Sequence[str], height: int, hover: str) -> go.Figure:
+def attention_map(weights: np.ndarray, names: Sequence[str], height: int) -> go.Figure:
     """Return a heat map of attention. Rows attend to columns. A frame marks the last row.
 
     Args:
         weights: (T, T), NaN for empty cells.
         names: Names of the T tokens, in the HTML of Plotly.
         height: Height of the chart in pixels.
-        hover: Hover text, a template of Plotly. Its customdata are the names of row and column.
     """
     n, name_array = len(names), np.array(names, object)
-    pairs = np.stack(np.meshgrid(name_array, name_array, indexing="ij"), -1)  # (T, T, 2)
+    pairs = np.stack(np.meshgrid(name_array, name_array, indexing="ij"), -1)  # (T, T, 2) names of row and column
+    hover = _("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     figure = heat_map(weights, height, hover, pairs, zmin=0, zmax=np.nanmax(weights), xgap=1, ygap=1)
     frame = {"color": SECOND_ACCENT, "width": 2}
     return figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line=frame)

@@ -9,8 +9,9 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside import lesson_input, lesson_output, network_drawing
+from pages.inside import lesson_input, lesson_output
 from pages.inside.common import Lesson, recommenders_with
+from pages.inside.network_drawing import NetworkDrawing
 from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import button, segmented_control, selectbox
@@ -62,7 +63,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             if step.highlighted:
                 with st.container(key="lesson-map"):
                     alt = _("Drawing of the network. Highlighted: {part}", part=title)
-                    network_drawing.show(lesson, step.highlighted, alt, width=230)
+                    st.image(NetworkDrawing(lesson, step.highlighted).svg(), width=230, alt=alt)
 
 
 def choose_network(dataset_name: str) -> str:

@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside import common, network_drawing
+from pages.inside import common
 from pages.inside.common import BARE_AXIS, LINE_COLOURS, MAX_TOKENS, SIGNED_SCALE, Lesson
+from pages.inside.network_drawing import COLUMN_CENTRES, PARTS, NetworkDrawing
 from pages.ui import charts, film_cards
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _, ngettext, number
@@ -109,12 +110,12 @@ def show_overview(lesson: Lesson, example: DeltaGenerator) -> None:
         "of [mask] is compared with {n:,} films, and a softmax turns the scores into probabilities. The top film is "
         "{answer}.",
         lesson.values.n_items,
-        films=", ".join(lesson.values.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
+        films=", ".join(lesson.values.attention.labels[-len(COLUMN_CENTRES) :]),
         layers=lesson.n_layers,
         answer=lesson.top_unwatched_title,
     )
     with example:
-        network_drawing.show(lesson, network_drawing.PARTS, alt, width=520)
+        st.image(NetworkDrawing(lesson, PARTS).svg(), width=520, alt=alt)
 
 
 def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:

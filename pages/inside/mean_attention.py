@@ -144,9 +144,8 @@ def position_label(label: str) -> str:
 def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figure:
     """Return a heat map of the attention between positions in one head."""
     weights, n = by_position.weights[layer, head], by_position.n_tokens
-    hover = _("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [position_label(label) for label in by_position.labels]
-    figure = common.attention_map(np.where(weights > 0, weights, np.nan), names, HEIGHT_PX, hover)
+    figure = common.attention_map(np.where(weights > 0, weights, np.nan), names, HEIGHT_PX)
     newest_film_row = n - 2 if by_position.ends_with_mask else n - 1
     first_tick = newest_film_row - (TICK_STEP - 1)
     ticks = sorted({*range(first_tick, -1, -TICK_STEP), n - 1})  # films 5, 10, … back, and the last position

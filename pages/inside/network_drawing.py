@@ -8,8 +8,6 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from html import escape
 
-import streamlit as st
-
 from pages.inside.common import Lesson, short_title
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.i18n import _, ngettext
@@ -27,11 +25,6 @@ TOKENS_HEIGHT = 40
 STYLE = "svg { color: #1d1d1f } @media (prefers-color-scheme: dark) { svg { color: #ecebe8 } }"
 MAX_LAYERS = 2  # drawn layers
 PARTS = ("tokens", "embedding", "order", "attention", "layer", "output")  # parts that can be highlighted
-
-
-def show(lesson: Lesson, parts: Collection[str], alt: str, width: int) -> None:
-    """Show the network. parts: Highlighted PARTS. alt: Description for screen readers. width: In pixels."""
-    st.image(NetworkDrawing(lesson, parts).svg(), width=width, alt=alt)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import torch
-from scipy.special import softmax
 
 from recsys.data.dataset import Dataset
 from recsys.errors import Message
@@ -30,18 +29,12 @@ class LayerOutputs:
     """The values of one forward pass. The last token is a mask at the position of the next film."""
 
     scaled_dot_product: np.ndarray  # (L, H, T, T) q·k/√(D/H), row: query, column: key
-    bias: np.ndarray | None  # (L, H, T, T) relative position bias; None: the model has none
+    bias: np.ndarray | None  # (L, H, T, T) relative position bias, added before the softmax; None: the model has none
     slopes: np.ndarray | None  # (L, H, 2) slopes of the bias by distance, for keys before and after the query
     states: np.ndarray  # (L + 1, T, D) input of the first block, then the output of each block
     # (L + 1, I) scores of all items if the output head reads the state of the last token after 0…L blocks. The last row
     # is the prediction of the network. Films of the sequence have -inf if the loss of the model excludes them.
     logit_lens: np.ndarray
-
-    @property
-    def weights(self) -> np.ndarray:
-        """The attention weights, (L, H, T, T): softmax of scaled dot product plus bias."""
-        logits = self.scaled_dot_product if self.bias is None else self.scaled_dot_product + self.bias
-        return softmax(logits, axis=-1)
 
 
 def as_bert4rec(predictor: Predictor) -> Bert4Rec:

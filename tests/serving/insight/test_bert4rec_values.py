@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 import torch.nn.functional as F
+from scipy.special import softmax
 
 from recsys.data.dataset import Queries
 from recsys.models.bert4rec import Bert4RecConfig
@@ -144,7 +145,8 @@ def test_match_and_bias_make_the_attention_of_the_model(settings):
     bert_predictor = predictor(WORLD, bert(**settings))
     mean_attention = read_attention(bert_predictor, FILMS)
     layers = run_layers(bert_predictor, mean_attention.tokens)
-    np.testing.assert_allclose(layers.weights, mean_attention.weights, atol=1e-5)
+    logits = layers.scaled_dot_product + (0 if layers.bias is None else layers.bias)
+    np.testing.assert_allclose(softmax(logits, axis=-1), mean_attention.weights, atol=1e-5)
     assert (layers.bias is None) == (settings == PAPER)
 
 
