@@ -29,7 +29,7 @@ ORDER_UNAWARE = ("user-knn", "popular")
 class OrderPair:
     """Two orders of the same films."""
 
-    title: str
+    title: str  # of the pair, in the visitor's language
     order_names: tuple[str, str]
     orders: tuple[Order, Order]
     is_example: bool  # False: the films are the visitor's; True: buttons replace the visitor's list by these films
@@ -87,8 +87,7 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     if examples := sample_list_orders(history.available_sample_lists(cache.title_index(dataset.name))):
         left, right = examples
         order_names = _("{mood} last", mood=_(left.last_name)), _("{mood} last", mood=_(right.last_name))
-        orders = (left.films, right.films)
-        pairs["evenings"] = OrderPair(_("Two evenings"), order_names, orders, is_example=True)
+        pairs["evenings"] = OrderPair(_("Two evenings"), order_names, (left.films, right.films), is_example=True)
     return pairs
 
 

@@ -267,14 +267,14 @@ def genre_chart(table: pd.DataFrame, scale_end: float) -> go.Figure:
     n = len(names)
     has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
     row_px = GENRE_ROW_WITH_TEXT_PX if has_cell_text else GENRE_ROW_PX
-    hover_texts = [
+    interval_texts = [
         _("too few people")
         if np.isnan(row.ratio)
         else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.ratio, low=row.low, high=row.high)
         for row in table.itertuples()
     ]
     cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["ratio"]]
-    hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
+    hover_data = np.stack([np.array(interval_texts, object), table["people"].to_numpy(object)], -1)
     figure = common.heat_map(
         table["colour"].to_numpy().reshape(n, n),
         GENRES_MARGIN_PX + max(MIN_GENRES_PX, row_px * n),
