@@ -5,7 +5,7 @@ Session state: compare_section (key of the open tab in COMPARE_TABS) · compare_
 
 import streamlit as st
 
-from pages.compare import answers, blend, film_rank, hidden_film, lists, order, order_demo
+from pages.compare import common, film_rank, hidden_film, lists, mixture, order, order_demo
 from pages.ui import errors, page, session
 from pages.ui.i18n import _
 from pages.ui.url import COMPARE_TABS
@@ -30,7 +30,7 @@ def show_tabs(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int
         "rank": lambda: film_rank.show(dataset, films, names),
         "order": lambda: order.show(dataset, films, names, k),
         "hide": lambda: hidden_film.show(dataset, films, names),
-        "blend": lambda: blend.show(dataset, films, names, k),
+        "blend": lambda: mixture.show(dataset, films, names, k),
     }
     keys = {_(title): key for key, title in COMPARE_TABS.items()}  # title in the visitor's language → key
 
@@ -53,7 +53,7 @@ with errors.show_errors():
         if films := page.require_films(
             dataset, _("There is nothing to compare yet. Start with one of these lists, or add your own films.")
         ):
-            names, k = answers.select_recommenders(dataset)
+            names, k = common.select_recommenders(dataset)
             if len(names) < 2:
                 st.info(_("Choose at least two recommenders to compare."))
             else:

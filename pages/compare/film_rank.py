@@ -1,11 +1,11 @@
-"""The tab of Compare with the rank of a film with each of the compared recommenders.
+"""The tab of Compare that ranks a film with each of the compared recommenders.
 
-Session state: rank_film (fingerprint of the data set, item and label of the last film that the visitor selected).
+Session state: rank_film (tuple of the selected film: fingerprint of its data set, item, label).
 """
 
 import streamlit as st
 
-from pages.compare import answers
+from pages.compare import common
 from pages.ui import browser, cache, film_search, format
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
@@ -88,9 +88,9 @@ def show_film(dataset: Dataset, films: tuple[int, ...], names: list[str], item: 
         st.caption(format.escape_markdown(text))
     request = Request(films, filters=Filters(hide_seen=not is_watched))
 
-    def rank_film(predictor: Predictor) -> RankPosition:
+    def compute_rank(predictor: Predictor) -> RankPosition:
         (ranking,) = rankings(predictor, [request])
         return rank_positions(ranking, [item])[0]
 
-    if ranks := answers.compute_for_ready(dataset, names, rank_film):
-        answers.show_rank_table(ranks, label, "ranks-of-a-film")
+    if ranks := common.compute_for_ready(dataset, names, compute_rank):
+        common.show_rank_table(ranks, label, "ranks-of-a-film")

@@ -1,5 +1,7 @@
 """The tab of Compare that hides one of the visitor's films, and shows which recommenders would have predicted it.
 
+A hidden film is a held-out item: it is ranked from the films before it.
+
 Session state: hidden_film_test (a `HiddenFilmTest`).
 """
 
@@ -11,7 +13,7 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from pages.compare import answers
+from pages.compare import common
 from pages.ui import cache, charts, errors, format, page, recommenders
 from pages.ui.cache import ranks_of_hidden_films
 from pages.ui.i18n import _, count, ngettext
@@ -25,12 +27,12 @@ MAX_TITLES = 4  # recommenders that a sentence names
 
 
 class Question(NamedTuple):
-    """A film that is hidden from the visitor's list. The ranks of this film are valid for an equal question."""
+    """A hidden film and its list. Stored ranks are discarded when the question changes."""
 
     fingerprint: str  # of the data set
     films: tuple[int, ...]  # the visitor's list
-    in_watch_order: bool  # whether the list is a history, and not favourites in no order
-    position: int  # of the hidden film in the list
+    in_watch_order: bool  # False: the films are favourites in no order
+    position: int  # of the hidden film in the list, from 0
 
 
 @dataclass
@@ -40,7 +42,7 @@ class HiddenFilmTest:
     question: Question
     ranks: dict[str, RankPosition] = field(default_factory=dict)  # English title of a recommender → rank
     asked_names: list[str] = field(default_factory=list)  # recommenders with a rank or an error
-    is_running: bool = False  # whether each run of the page asks further recommenders
+    is_running: bool = False  # True: each run of the page asks further recommenders
 
 
 def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
@@ -59,13 +61,13 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str]) -> None:
     test = st.session_state.get("hidden_film_test")
     if test is None or test.question != question:
         test = st.session_state.hidden_film_test = HiddenFilmTest(question)
-    ranks = answers.compute_for_ready(
+    ranks = common.compute_for_ready(
         dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, (position,))[0]
     )
     ranks |= {_(title): rank for title, rank in test.ranks.items()}
     if ranks:
         st.markdown(summary(ranks, labels[position]))
-        answers.show_rank_table(ranks, labels[position], "hidden-film", mark_hits=True)
+        common.show_rank_table(ranks, labels[position], "hidden-film", mark_hits=True)
     show_ask_button(dataset, test, names)
     label = _("Hide each of your films in turn")
     with st.expander(label, icon=":material/grid_on:", on_change="rerun", key="hide_all") as expander:
@@ -91,7 +93,7 @@ def summary(ranks: dict[str, RankPosition], film: str) -> str:
         "{models} would have shown you {film} in the top {k}.",
         "{models} would have shown you {film} in the top {k}.",
         len(titles),
-        models=answers.bold_list(titles),
+        models=common.bold_list(titles),
         film=label,
         k=k,
     )
@@ -119,7 +121,7 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining_names: list[st
     If a fit takes longer than `recommenders.MAX_WAIT_SECONDS` seconds, the page shows its progress, and the function
     returns. When the fit ends, the page reruns and continues with this recommender.
     """
-    bar, get_predictor = st.progress(0.0), answers.predictor_getter(dataset)
+    bar, get_predictor = st.progress(0.0), common.predictor_getter(dataset)
     for n, name in enumerate(remaining_names):
         title = cache.all_recommenders()[name].title
         text = _("Asking {model}: {n} of {total}", model=_(title), n=n + 1, total=len(remaining_names))
@@ -137,9 +139,9 @@ def ask_in_turn(dataset: Dataset, test: HiddenFilmTest, remaining_names: list[st
 
 
 def show_each_film_hidden(dataset: Dataset, films: tuple[int, ...], names: list[str], positions: list[int]) -> None:
-    """Show a heat map of the ranks of the newest films, which are hidden in turn, and a note on the small sample."""
+    """Show the ranks of the newest films, hidden in turn, as a heat map, and a note on the small sample."""
     newest_positions = tuple(positions[: list_comparison.MAX_HELD_OUT])
-    ranks = answers.compute_for_ready(
+    ranks = common.compute_for_ready(
         dataset, names, lambda predictor: ranks_of_hidden_films(predictor, films, newest_positions)
     )
     if not ranks:
@@ -185,4 +187,4 @@ def rank_heat_map(ranks: dict[str, list[RankPosition]], positions: tuple[int, ..
         strengths[heading] = [*(rank.log_rank_score for rank in film_ranks), np.nan, np.nan]
     metric_headings = [_("In the top {k}", k=list_comparison.TOP_K), _("Mean reciprocal rank")]
     index = pd.Index([*film_headings, *metric_headings], name=_("Film"))
-    return answers.shade(pd.DataFrame(cells, index), pd.DataFrame(strengths, index))
+    return common.shade(pd.DataFrame(cells, index), pd.DataFrame(strengths, index))

@@ -5,7 +5,7 @@ import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.compare import answers
+from pages.compare import common
 from pages.ui import cache, charts, errors, film_cards, format, session
 from pages.ui.i18n import _
 from recsys.data.dataset import Dataset
@@ -22,24 +22,26 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     """
     slots = show_headings(names)
     request = Request(films, k, ratings=session.ratings(dataset))
-    get_predictor = answers.start_fits(dataset, names)
+    get_predictor = common.start_fits(dataset, names)
     lists: Lists = {}
     for name, (title, slot) in zip(names, slots.items(), strict=True):
         with slot.container(), errors.show_errors():
             if predictor := get_predictor(name):
                 lists[title] = recommend(predictor, request)
-    list_counts = list_comparison.count_lists_per_item(items_by_title(lists))
+    items_by_title = {title: [pick.item for pick in picks] for title, picks in lists.items()}
+    list_counts = list_comparison.count_lists_per_item(items_by_title)
     for title, picks in lists.items():
         slots[title].html(film_cards.compared_list(picks, list_counts, n_lists=len(lists)))
     if len(lists) > 1:
-        show_overlap(dataset, lists, k)
+        show_overlap(dataset, lists, items_by_title, k)
 
 
 def show_headings(names: list[str]) -> dict[str, DeltaGenerator]:
     """Show a column with a heading for each recommender. Return title → the empty element below the heading."""
-    slots, by_name = {}, cache.all_recommenders()
+    slots = {}
     with st.grid("auto", min_column_width=300, gap=("large", "medium")):
-        for recommender in map(by_name.__getitem__, names):
+        for name in names:
+            recommender = cache.all_recommenders()[name]
             title, family = cache.recommender_title(recommender), format.escape_markdown(_(recommender.family))
             with st.container(gap="small"):
                 st.markdown(f"**{format.escape_markdown(title)}**  \n:small[:gray[{family}]]")
@@ -47,42 +49,36 @@ def show_headings(names: list[str]) -> dict[str, DeltaGenerator]:
     return slots
 
 
-def show_overlap(dataset: Dataset, lists: Lists, k: int) -> None:
+def show_overlap(dataset: Dataset, lists: Lists, items_by_title: dict[str, list[int]], k: int) -> None:
     """Show the films in all lists, the number of common films of each pair of lists, and the films in a single list."""
     st.header(_("How much the lists agree"))
     catalog_films = dataset.catalog.films
-    by_title = items_by_title(lists)
-    list_counts = list_comparison.count_lists_per_item(by_title)
-    common = [catalog_films[item].label for item, n in list_counts.items() if n == len(lists)]
-    sentences = [_("In every list: {films}.", films=", ".join(common)) if common else _("No film is in every list.")]
-    if closest := list_comparison.closest_lists(by_title):
+    list_counts = list_comparison.count_lists_per_item(items_by_title)
+    shared_titles = ", ".join(catalog_films[item].label for item, n in list_counts.items() if n == len(lists))
+    sentences = [_("In every list: {films}.", films=shared_titles) if shared_titles else _("No film is in every list.")]
+    if closest := list_comparison.closest_lists(items_by_title):
         left, right, n = closest
         text = _("The closest lists: {left} and {right} share {n} of {k} films.", left=left, right=right, n=n, k=k)
         sentences.append(text)
     st.markdown(format.escape_markdown(" ".join(sentences)))
-    shared = list_comparison.shared_counts(by_title)
-    titles = pd.Index([format.escape_markdown(title) for title in shared], name=_("Recommender"))
-    counts = shared.set_axis(titles).set_axis(titles, axis=1)
+    shared_counts = list_comparison.shared_counts(items_by_title)
+    titles = pd.Index([format.escape_markdown(title) for title in shared_counts], name=_("Recommender"))
+    counts = shared_counts.set_axis(titles).set_axis(titles, axis=1)
     diagonal = np.eye(len(counts), dtype=bool)
     cells = counts.astype(str).mask(diagonal, "")
-    st.table(answers.shade(cells, (counts / k).mask(diagonal)), alt=_("Number of films that two lists share"))
+    st.table(common.shade(cells, (counts / k).mask(diagonal)), alt=_("Number of films that two lists share"))
     st.markdown("**" + _("In one list only") + "**")
     unique_films = [
         format.escape_markdown(" · ".join(catalog_films[item].label for item in items) or "–")
-        for items in list_comparison.unique_items(by_title).values()
+        for items in list_comparison.unique_items(items_by_title).values()
     ]
     alt = _("Films that are in one list only")
     st.table(pd.DataFrame({_("Films"): unique_films}, titles), border="horizontal", hide_header=True, alt=alt)
     with st.container(horizontal=True):
         charts.download_buttons(list_comparison.overlap_table(lists), "lists", _("What comes next"), _("Lists as CSV"))
         charts.download_buttons(
-            shared.rename_axis("recommender").reset_index(),
+            shared_counts.rename_axis("recommender").reset_index(),
             "overlap",
             _("How much the lists agree"),
             _("Overlap as CSV"),
         )
-
-
-def items_by_title(lists: Lists) -> dict[str, list[int]]:
-    """Return title → items of each list."""
-    return {title: [pick.item for pick in picks] for title, picks in lists.items()}

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.compare import answers
+from pages.compare import common
 from pages.ui import cache, film_cards, format, page
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT, set_layout, show_chart
 from pages.ui.i18n import _, ngettext, number
@@ -14,7 +14,7 @@ from recsys.serving.insight import list_comparison
 from recsys.serving.insight.list_comparison import Order, OrderEffect
 from recsys.serving.predictor import Predictor
 
-Effects = dict[str, OrderEffect]  # title of a recommender → its lists for the given order and for other orders
+Effects = dict[str, OrderEffect]  # title of a recommender → the effect of the order on its list
 # the chart of overlaps has a row for each recommender
 MARGIN_PX = 110  # total height above and below the rows
 ROW_HEIGHT_PX = 48
@@ -29,7 +29,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
             icon=":material/playlist_add:",
         )
         return
-    effects = answers.compute_for_ready(dataset, names, lambda predictor: cached_effect(predictor, films, k))
+    effects = common.compute_for_ready(dataset, names, lambda predictor: cached_effect(predictor, films, k))
     if not effects:
         return
     st.markdown(summary(effects))
@@ -40,15 +40,19 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         "order",
         _("Effect of order"),
     )
-    text = ngettext(
-        "Your films in reverse order, and shuffled {n} time. An overlap of 1 means the same list, and 0 means no "
-        "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
-        "Your films in reverse order, and shuffled {n} times. An overlap of 1 means the same list, and 0 means no "
-        "film in common. The top of the list counts most (rank-biased overlap, p = {p:.1f}).",
-        len(orders) - 1,
+    orders_text = _("Your films in reverse order.")
+    if n := len(orders) - 1:
+        orders_text = ngettext(
+            "Your films in reverse order, and shuffled {n} time.",
+            "Your films in reverse order, and shuffled {n} times.",
+            n,
+        )
+    overlap_text = _(
+        "An overlap of 1 means the same list, and 0 means no film in common. The top of the list counts most "
+        "(rank-biased overlap, p = {p:.1f}).",
         p=list_comparison.RBO_PERSISTENCE,
     )
-    st.caption(text)
+    st.caption(f"{orders_text} {overlap_text}")
     label = _("See the lists for another order")
     panel = st.expander(label, icon=":material/shuffle:", on_change="rerun", key="which_order")
     if panel.open:
@@ -65,19 +69,19 @@ def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> Order
 def summary(effects: Effects) -> str:
     """Return Markdown about the recommenders that ignore the order, and the recommender that depends on it most."""
     sentences = []
-    if ignoring := [title for title, effect in effects.items() if effect.ignores_order]:
+    if ignoring := [title for title, effect in effects.items() if effect.has_equal_lists]:
         text = ngettext(
             "{models} gives the same list in any order: it only considers which films you watched, not their order.",
             "{models} give the same lists in any order: they only consider which films you watched, not their order.",
             len(ignoring),
-            models=answers.bold_list(ignoring),
+            models=common.bold_list(ignoring),
         )
         sentences.append(text)
     if len(ignoring) < len(effects):
         title, effect = min(effects.items(), key=lambda entry: entry[1].mean_overlap)
         text = _(
             "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
-            model=answers.bold_list([title]),
+            model=common.bold_list([title]),
             kept=number(effect.mean_kept, ".1f"),
             k=len(effect.given_list),
         )
@@ -92,7 +96,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
         k = len(effect.given_list)
         effect_by_label[_("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=k)] = effect
     marks: tuple[tuple[str, str, str, int, Callable[[OrderEffect], list[float]]], ...] = (
-        # name, symbol, colour, size, overlaps of a recommender; the reversed order is the first
+        # name, symbol, colour, size, overlaps of a recommender (the reversed order is the first other order)
         (_("shuffled"), "circle", ACCENT, 10, lambda effect: effect.overlaps[1:]),
         (_("reversed"), "diamond-open", SECOND_ACCENT, 10, lambda effect: effect.overlaps[:1]),
         (_("mean"), "line-ns-open", GREY, 18, lambda effect: [effect.mean_overlap]),

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.compare import answers
+from pages.compare import common
 from pages.ui import cache, errors, format, page, recommenders, session
 from pages.ui.i18n import _, ngettext
 from pages.ui.widgets import button, segmented_control
@@ -29,10 +29,10 @@ ORDER_UNAWARE = ("user-knn", "popular")
 class OrderPair:
     """Two orders of the same films."""
 
-    title: str
+    title: str  # of the pair, in the visitor's language
     order_names: tuple[str, str]
     orders: tuple[Order, Order]
-    is_example: bool  # whether the films are not the visitor's, so that a button can add them
+    is_example: bool  # False: the films are the visitor's; True: buttons replace the visitor's list by these films
 
 
 @st.fragment
@@ -48,7 +48,7 @@ def show(dataset: Dataset, films: Order) -> None:
     for order_name, order in zip(pair.order_names, pair.orders, strict=True):
         page.show_titles(dataset, order, order_name)
     names = [select_recommender(dataset.name, candidates) for candidates in (ORDER_AWARE, ORDER_UNAWARE)]
-    get_predictor = answers.start_fits(dataset, names)
+    get_predictor = common.start_fits(dataset, names)
     for name, uses_order in zip(names, (True, False), strict=True):
         if predictor := get_predictor(name):
             lists = recommend_many(predictor, [Request(order, K) for order in pair.orders])
@@ -87,8 +87,7 @@ def order_pairs(dataset: Dataset, films: Order) -> dict[str, OrderPair]:
     if examples := sample_list_orders(history.available_sample_lists(cache.title_index(dataset.name))):
         left, right = examples
         order_names = _("{mood} last", mood=_(left.last_name)), _("{mood} last", mood=_(right.last_name))
-        orders = (left.films, right.films)
-        pairs["evenings"] = OrderPair(_("Two evenings"), order_names, orders, is_example=True)
+        pairs["evenings"] = OrderPair(_("Two evenings"), order_names, (left.films, right.films), is_example=True)
     return pairs
 
 

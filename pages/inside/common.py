@@ -13,10 +13,10 @@ import streamlit as st
 from pages.ui import cache, film_cards, recommenders
 from pages.ui.charts import ACCENT, GREY, SECOND_ACCENT
 from pages.ui.format import escape_markdown, metric
-from pages.ui.i18n import N_, _, localize_chart, number
+from pages.ui.i18n import N_, _, localize_chart, ngettext, number
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset, Film
-from recsys.serving.insight.bert4rec_steps import Steps
+from recsys.serving.insight.bert4rec_values import NetworkValues
 from recsys.serving.predictor import Predictor
 
 MAX_TOKENS = 12  # newest tokens in a chart of the lesson
@@ -27,7 +27,7 @@ MENU_LABELS: dict[LayerOrHead, str] = {"layer": N_("Layer"), "head": N_("Head")}
 
 
 def translucent(colour: str, opacity: float) -> str:
-    """Return a colour #rrggbb with an opacity, as a colour of Plotly."""
+    """Return a colour #rrggbb with an opacity (0 … 1), in the notation of Plotly."""
     red, green, blue = bytes.fromhex(colour.removeprefix("#"))
     return f"rgba({red}, {green}, {blue}, {opacity})"
 
@@ -42,7 +42,7 @@ class Lesson:
     """A BERT4Rec and the values that it computes from the visitor's films, for all steps of the lesson."""
 
     predictor: Predictor
-    values: Steps
+    values: NetworkValues
     paper_differences: Sequence[str]  # keys of `lesson_input.PAPER_DIFFERENCES`
 
     @property
@@ -66,12 +66,17 @@ class Lesson:
         return "pre_norm" in self.paper_differences
 
     @property
+    def has_position_embeddings(self) -> bool:
+        """Whether the order comes from position embeddings, as in the paper."""
+        return self.values.position_embeddings is not None
+
+    @property
     def has_projection(self) -> bool:
         """Whether a linear map and GELU precede the output, as in the paper."""
         return "projection" not in self.paper_differences
 
     @property
-    def top_new_title(self) -> str:
+    def top_unwatched_title(self) -> str:
         """The title of the most probable unwatched film, or of the most probable film if all are watched."""
         predictions, attention = self.values.predictions, self.values.attention
         watched = attention.tokens[attention.is_film]
@@ -101,7 +106,7 @@ def tick_labels(labels: Iterable[str], max_length: int = 18) -> list[str]:
 
 
 def plot(figure: go.Figure, alt: str, key: str) -> None:
-    """Show a chart without a tool bar. alt: Description for screen readers."""
+    """Show a chart without a toolbar. alt: Description for screen readers. key: Widget key."""
     with st.container(key=f"chart-{key}"):  # the style sheet sets the colour of the texts in it
         st.plotly_chart(localize_chart(figure), alt=alt, config={"displayModeBar": False}, key=key)
 
@@ -122,46 +127,47 @@ def heat_map(values: np.ndarray, height: int, hover: str, customdata: np.ndarray
     return figure.update_layout(height=height, margin={"l": 0, "r": 0, "t": 8, "b": 0})
 
 
-def attention_map(weights: np.ndarray, names: Sequence[str], height: int, hover: str) -> go.Figure:
+def attention_map(weights: np.ndarray, names: Sequence[str], height: int) -> go.Figure:
     """Return a heat map of attention. Rows attend to columns. A frame marks the last row.
 
     Args:
         weights: (T, T), NaN for empty cells.
         names: Names of the T tokens, in the HTML of Plotly.
         height: Height of the chart in pixels.
-        hover: Hover text, a template of Plotly. Its customdata are the names of row and column.
     """
     n, name_array = len(names), np.array(names, object)
-    pairs = np.stack(np.meshgrid(name_array, name_array, indexing="ij"), -1)  # (T, T, 2)
+    pairs = np.stack(np.meshgrid(name_array, name_array, indexing="ij"), -1)  # (T, T, 2) names of row and column
+    hover = _("<b>%{customdata[0]}</b><br>gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     figure = heat_map(weights, height, hover, pairs, zmin=0, zmax=np.nanmax(weights), xgap=1, ygap=1)
     frame = {"color": SECOND_ACCENT, "width": 2}
     return figure.add_shape(type="rect", x0=-0.5, x1=n - 0.5, y0=n - 1.5, y1=n - 0.5, line=frame)
 
 
-def table_expander(table: pd.DataFrame, title: str, key: str) -> None:
+def show_table_expander(table: pd.DataFrame, title: str, key: str) -> None:
     """Show an expander with a table, which is rendered only while the expander is open."""
     panel = st.expander(
         _("Table: {title}", title=title), icon=":material/table:", key=f"table-{key}", on_change="rerun"
     )
     if panel.open:
-        panel.table(table.map(_cell).rename(index=_cell, columns=_cell), alt=title, border="horizontal")
+        cells = table.map(_format_cell).rename(index=_format_cell, columns=_format_cell)
+        panel.table(cells, alt=title, border="horizontal")
 
 
-def _cell(value: Any) -> Any:
+def _format_cell(value: Any) -> Any:
     """Format a float in the visitor's language. Escape a text, because `st.table` renders Markdown."""
     if isinstance(value, float):
         return metric(value)
     return escape_markdown(value) if isinstance(value, str) else value
 
 
-def film_rows(rows: Iterable[str]) -> None:
+def show_film_rows(rows: Iterable[str]) -> None:
     """Show a list of films. rows: The HTML of each film, from a function of `film_cards`."""
     st.html(film_cards.join_rows(rows))
 
 
 def show_neighbours(films: Sequence[Film], neighbours: Sequence[tuple[int, float]]) -> None:
     """Show the nearest films with their similarity as bars. neighbours: Pairs (item, cosine), the nearest first."""
-    film_rows(
+    show_film_rows(
         film_cards.film_bar_row(rank, films[item], cosine, number(cosine, ".2f"))
         for rank, (item, cosine) in enumerate(neighbours, start=1)
     )
@@ -172,13 +178,22 @@ def head_name(layer: int, head: int) -> str:
     return _("Layer {layer}, head {head}", layer=layer + 1, head=head + 1)
 
 
+def short_list_note(n: int) -> str:
+    """Return the sentence for a list of n films, fewer than three."""
+    return ngettext(
+        "With three or more films, a masked film can have films on both sides. Your list has {n} film.",
+        "With three or more films, a masked film can have films on both sides. Your list has {n} films.",
+        n,
+    )
+
+
 def choose_index_or_all(kind: LayerOrHead, n: int) -> int | None:
     """Show a menu of n layers or heads, and "All". Return the chosen index, None for all of them or if n is 1."""
     if n == 1:
         return None
     labels: dict[int | str, str] = {"all": _("All")} | {index: str(index + 1) for index in range(n)}
-    chosen = segmented_control(_(MENU_LABELS[kind]), labels, f"{kind}-of-{n}")
-    return None if isinstance(chosen, str) else chosen
+    choice = segmented_control(_(MENU_LABELS[kind]), labels, f"{kind}-of-{n}")
+    return None if isinstance(choice, str) else choice
 
 
 def choose_index(kind: LayerOrHead, n: int) -> int:
@@ -195,16 +210,15 @@ def recommenders_with(capability: Callable[[Any], bool]) -> list[str]:
     return sorted(names, key=lambda name: name != cache.DEFAULT_MODEL)
 
 
-def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key: str, width: int = 230) -> str:
+def choose_recommender(capability: Callable[[Any], bool], dataset: Dataset, key: str) -> str:
     """Show a menu of the recommenders whose model class has a capability. Return the name of the chosen recommender.
 
     Args:
         capability: Reads an attribute of the model class, such as `has_attention`.
         dataset: The open data set. Labels mark recommenders that are not ready for it.
         key: Widget key.
-        width: In pixels.
     """
-    labels = recommenders.menu_labels(dataset.name)
-    capable = {name: labels[name] for name in recommenders_with(capability)}
+    all_labels = recommenders.menu_labels(dataset.name)
+    labels = {name: all_labels[name] for name in recommenders_with(capability)}
     recommenders.preserve_widget_value(key)
-    return selectbox(_("Recommender"), capable, key, width=width)
+    return selectbox(_("Recommender"), labels, key, width=240)

@@ -24,7 +24,7 @@ MAX_TERMS = 3  # terms of a region in the table
 MAX_EXAMPLE_FILMS = 3  # films of a region in the table
 
 
-_cached_map = cache.cached_for_predictor(max_entries=8)(embedding_map.embedding_map)
+_cached_map = cache.cached_for_predictor(max_entries=8)(embedding_map.make_film_map)
 
 
 @cache.cached_for_predictor(max_entries=8)
@@ -40,7 +40,7 @@ def show(dataset: Dataset, history: tuple[int, ...]) -> None:
     history: Items of the visitor's list.
     """
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium", key="map-controls"):
-        name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped", width=240)
+        name = common.choose_recommender(lambda model: model.has_item_embeddings, dataset, "mapped")
         method = segmented_control(_("Projection"), {title: title for title in PROJECTIONS}, "projection")
         colour_by = segmented_control(_("Colour by"), translate(COLOUR_OPTIONS), "map_colour")
     predictor = recommenders.predictor(name, dataset)
@@ -57,8 +57,8 @@ def show(dataset: Dataset, history: tuple[int, ...]) -> None:
         model=escape_markdown(cache.recommender_title(predictor)),
     )
     st.markdown(text)
-    chosen = chosen_film(dataset, history)
-    neighbours = embedding_map.neighbours(film_map.unit_vectors, chosen)
+    chosen_item = find_chosen_item(dataset, history)
+    neighbours = embedding_map.neighbours(film_map.unit_vectors, chosen_item)
     choose = partial(choose_film, dataset.fingerprint)
     map_column, side_column = st.columns([5, 3], gap="large")
     with side_column:
@@ -73,11 +73,11 @@ def show(dataset: Dataset, history: tuple[int, ...]) -> None:
             results_key="found-on-map",
             on_enter=lambda film: choose(film.number) if not film.is_infrequent else None,  # the map has only items
         )
-        show_neighbours(predictor, chosen, neighbours)
+        show_neighbours(predictor, chosen_item, neighbours)
     with map_column:
-        show_map(predictor, film_map, regions, history, chosen, [item for item, _cosine in neighbours], colour_by)
+        show_map(predictor, film_map, regions, history, chosen_item, [item for item, _cosine in neighbours], colour_by)
         if regions:
-            common.table_expander(region_table(dataset, regions), _("regions of the map"), "regions")
+            common.show_table_expander(region_table(dataset, regions), _("regions of the map"), "regions")
         charts.download_buttons(film_map.table, f"map-{common.slug(predictor)}", _("Map"))
 
 
@@ -117,7 +117,7 @@ def show_tsne_status(predictor: Predictor) -> bool:
     return False
 
 
-def chosen_film(dataset: Dataset, history: tuple[int, ...]) -> int:
+def find_chosen_item(dataset: Dataset, history: tuple[int, ...]) -> int:
     """Return the item that the visitor has chosen on the map or in the search, else the newest item of the history."""
     fingerprint, item = st.session_state.get("map_film", (None, None))
     return item if fingerprint == dataset.fingerprint else history[-1]
@@ -142,18 +142,15 @@ def handle_click(fingerprint: str, n_items: int) -> None:
         choose_film(fingerprint, item)
 
 
-def show_neighbours(predictor: Predictor, chosen: int, neighbours: list[tuple[int, float]]) -> None:
-    """Show the films with the most similar embeddings. neighbours: `embedding_map.neighbours` of the item `chosen`."""
+def show_neighbours(predictor: Predictor, chosen_item: int, neighbours: list[tuple[int, float]]) -> None:
+    """Show the films with the most similar embeddings. neighbours: `embedding_map.neighbours` of the chosen item."""
     films = predictor.dataset.catalog.films
-    st.header(
-        escape_markdown(_("Nearest to {film}", film=films[chosen].label)),
-        help=_("Cosine similarity of the full embeddings: 1.00 is the same direction, 0.00 means unrelated."),
-    )
+    title = _("Nearest to {film}", film=films[chosen_item].label)
+    help_text = _("Cosine similarity of the full embeddings: 1.00 is the same direction, 0.00 means unrelated.")
+    st.header(escape_markdown(title), help=help_text)
     common.show_neighbours(films, neighbours)
     table = pd.DataFrame([{**films[item]._asdict(), "cosine": cosine} for item, cosine in neighbours])
-    charts.download_buttons(
-        table, f"neighbours-{common.slug(predictor)}", _("Nearest to {film}", film=films[chosen].label)
-    )
+    charts.download_buttons(table, f"neighbours-{common.slug(predictor)}", title)
 
 
 def show_map(
@@ -161,7 +158,7 @@ def show_map(
     film_map: FilmMap,
     regions: list[Region],
     history: tuple[int, ...],
-    chosen: int,
+    chosen_item: int,
     neighbours: list[int],
     colour_by: str,
 ) -> None:
@@ -172,15 +169,15 @@ def show_map(
         film_map: The positions of all items.
         regions: [] for PCA.
         history: Items of the visitor's list, to mark.
-        chosen: Item to mark.
+        chosen_item: Item to mark.
         neighbours: Items to mark.
         colour_by: Key of COLOUR_OPTIONS.
     """
     dataset, model = predictor.dataset, cache.recommender_title(predictor)
-    visible_films = embedding_map.limit_films(film_map.table, [*history, chosen, *neighbours])
+    visible_films = embedding_map.limit_films(film_map.table, [*history, chosen_item, *neighbours])
     figure = film_map_chart.plot_films(visible_films, colour_by)
     film_map_chart.label_regions(figure, regions, film_map.table)
-    film_map_chart.mark_films(figure, film_map.table, history, chosen, neighbours)
+    film_map_chart.mark_films(figure, film_map.table, history, chosen_item, neighbours)
     # Plotly keeps the zoom until `uirevision` changes
     figure.update_layout(uirevision=f"{dataset.name}-{model}-{film_map.method}")
     alt = ngettext(
@@ -189,7 +186,7 @@ def show_map(
         len(visible_films),
         model=model,
         colour=_(COLOUR_OPTIONS[colour_by]),
-        film=dataset.catalog.films[chosen].label,
+        film=dataset.catalog.films[chosen_item].label,
     )
     with st.container(key="film-map"):
         st.plotly_chart(

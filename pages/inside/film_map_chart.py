@@ -1,4 +1,4 @@
-"""The chart of the section Map: films coloured by group, marked films, and labels of regions."""
+"""The chart of the section Map: films coloured by genre, decade or popularity, marked films, and labels of regions."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ from recsys.serving.insight import embedding_map
 from recsys.serving.insight.embedding_map import OTHER_GENRE, Region, Term
 
 HEIGHT_PX = 620  # of the plot and the legend below it
-# width and height of the plot without the legend, to decide which labels of regions have room
+# width and height of the plot without the legend: a label is left out if it has no room
 PLOT_SIZE_PX = (620, 480)  # on a wide screen
 PHONE_PLOT_SIZE_PX = (330, 430)
 # size of the label of a region
@@ -58,7 +58,7 @@ def region_label(region: Region) -> str:
 
 def display_term(term: Term) -> str:
     """Return the name of a term in the visitor's language. Tags without a translation stay as users wrote them."""
-    return display_group(term.name) if term.kind in ("decade", "views") else display_tag_or_theme(term.name)
+    return display_group(term.name) if term.kind in ("decade", "popularity") else display_tag_or_theme(term.name)
 
 
 def group_traces(table: pd.DataFrame, colour_by: str) -> list[go.Scattergl]:
@@ -131,7 +131,7 @@ def _hover_text(title: str, year: int | None, film_genres: str, views: int) -> s
 
 
 def mark_films(
-    figure: go.Figure, table: pd.DataFrame, history: tuple[int, ...], chosen: int, neighbours: list[int]
+    figure: go.Figure, table: pd.DataFrame, history: tuple[int, ...], chosen_item: int, neighbours: list[int]
 ) -> None:
     """Mark the neighbours, the films of the history and the chosen film. Only the chosen film gets a label.
 
@@ -144,10 +144,10 @@ def mark_films(
     for name, items, marker in (
         (_("Nearest films"), neighbours, ring),
         (_("Your films"), list(dict.fromkeys(history)), diamond),
-        (_("Chosen film"), [chosen], star),
+        (_("Chosen film"), [chosen_item], star),
     ):
         figure.add_trace(film_trace(table.iloc[items], name, {"opacity": 1} | marker))
-    film = table.iloc[chosen]
+    film = table.iloc[chosen_item]
     figure.add_annotation(
         x=film["x"],
         y=film["y"],

@@ -9,13 +9,14 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside import lesson_input, lesson_output, network_drawing
+from pages.inside import lesson_input, lesson_output
 from pages.inside.common import Lesson, recommenders_with
+from pages.inside.network_drawing import NetworkDrawing
 from pages.ui import cache, recommenders
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import button, segmented_control, selectbox
 from recsys.data.dataset import Dataset
-from recsys.serving.insight.bert4rec_steps import compute_steps, paper_differences
+from recsys.serving.insight.bert4rec_values import compute_values, paper_differences
 
 STEP_KEY = "lesson_step"
 NETWORK_KEY = "lesson_network"
@@ -25,7 +26,7 @@ class LessonStep(NamedTuple):
     """One step of the lesson."""
 
     title: str  # in English
-    show: Callable[[Lesson, DeltaGenerator], None]  # shows the text, and the example in the container
+    show: Callable[[Lesson, DeltaGenerator], None]  # shows a text, and an example in the container
     highlighted: tuple[str, ...]  # `network_drawing.PARTS` in the small drawing; (): there is no small drawing
 
 
@@ -42,7 +43,7 @@ STEPS = (
 )
 
 
-_cached_values = cache.cached_for_predictor(max_entries=20)(compute_steps)
+_cached_values = cache.cached_for_predictor(max_entries=20)(compute_values)
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
@@ -62,7 +63,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
             if step.highlighted:
                 with st.container(key="lesson-map"):
                     alt = _("Drawing of the network. Highlighted: {part}", part=title)
-                    network_drawing.show(lesson, step.highlighted, alt, width=230)
+                    st.image(NetworkDrawing(lesson, step.highlighted).svg(), width=230, alt=alt)
 
 
 def choose_network(dataset_name: str) -> str:

@@ -1,6 +1,6 @@
 """Steps 1 to 4 of the lesson: the whole network, masks, embeddings and the order of films.
 
-Each function of a step shows a text, and an example in the container `example`.
+The function of a step shows a text, and an example in the container `example`.
 """
 
 import numpy as np
@@ -9,8 +9,9 @@ import plotly.graph_objects as go
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.inside import common, network_drawing
+from pages.inside import common
 from pages.inside.common import BARE_AXIS, LINE_COLOURS, MAX_TOKENS, SIGNED_SCALE, Lesson
+from pages.inside.network_drawing import COLUMN_CENTRES, PARTS, NetworkDrawing
 from pages.ui import charts, film_cards
 from pages.ui.format import escape_markdown
 from pages.ui.i18n import N_, _, ngettext, number
@@ -23,7 +24,8 @@ FACTORS_CHART_HEIGHT_PX = 360
 # heat map with a row for each token
 MARGIN_PX = 70  # above and below the rows, together
 ROW_HEIGHT_PX = 22
-PAPER_DIFFERENCES = {  # name, see `bert4rec_steps.paper_differences` → cells: aspect, in the paper, in this network
+# name of a difference (see `bert4rec_values.paper_differences`) → aspect, text about the paper, text about this network
+PAPER_DIFFERENCES = {
     "relative_bias": (
         N_("Order"),
         N_("Adds an embedding of the position to the embedding of the film."),
@@ -108,12 +110,12 @@ def show_overview(lesson: Lesson, example: DeltaGenerator) -> None:
         "of [mask] is compared with {n:,} films, and a softmax turns the scores into probabilities. The top film is "
         "{answer}.",
         lesson.values.n_items,
-        films=", ".join(lesson.values.attention.labels[-len(network_drawing.COLUMN_CENTRES) :]),
+        films=", ".join(lesson.values.attention.labels[-len(COLUMN_CENTRES) :]),
         layers=lesson.n_layers,
-        answer=lesson.top_new_title,
+        answer=lesson.top_unwatched_title,
     )
     with example:
-        network_drawing.show(lesson, network_drawing.PARTS, alt, width=520)
+        st.image(NetworkDrawing(lesson, PARTS).svg(), width=520, alt=alt)
 
 
 def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
@@ -128,12 +130,7 @@ def show_mask(lesson: Lesson, example: DeltaGenerator) -> None:
         _("To predict your next film, a `[mask]` is placed after your films. Here only the films before it can help.")
     )
     if (n := len(lesson.values.training_labels)) < 3:
-        text = ngettext(
-            "With three or more films, a masked film has films on both sides. Your list has {n} film.",
-            "With three or more films, a masked film has films on both sides. Your list has {n} films.",
-            n,
-        )
-        st.info(text)
+        st.info(common.short_list_note(n))
     with example:
         st.caption(_("In training: a history with masks"))
         token_strip(lesson.values.training_labels)
@@ -155,7 +152,7 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
         "A network works with numbers. The **embedding** of a film is a row of numbers that describes it, here "
         "{n} numbers found in training. `[mask]` has an embedding too. In the chart, each row is a film. Teal is "
         "above zero, orange is below.",
-        n=values.embeddings.shape[1],
+        n=values.token_embeddings.shape[1],
     )
     st.markdown(text)
     if "pmi_init" in lesson.paper_differences:
@@ -173,13 +170,13 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
         if lesson.has_pre_norm
         else _("$v_i$ is the embedding of the film at position $i$.")
     )
-    table = pd.DataFrame(values.embeddings, values.attention.labels)
+    table = pd.DataFrame(values.token_embeddings, values.attention.labels)
     charts.download_buttons(table.reset_index(), f"embedding-{common.slug(lesson.predictor)}", _("Embedding"))
     newest_film = int(values.attention.tokens[-2])  # the last token is [mask]
-    unit_vectors = embedding_map.unit_vectors(lesson.predictor.model.item_embeddings())
+    unit_vectors = embedding_map.to_unit_length(lesson.predictor.model.item_embeddings())
     with example:
         alt = _("Embeddings of your latest films and of [mask], as colours")
-        common.plot(numbers_chart(values.embeddings, values.attention.labels), alt, "embedding")
+        common.plot(numbers_chart(values.token_embeddings, values.attention.labels), alt, "embedding")
         text = _(
             "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
             "people's histories. The films below are nearest to {film} by the angle between the rows: 1.00 is the "
@@ -192,7 +189,7 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
 
 def input_formula(lesson: Lesson) -> str:
     """Return LaTeX for the input of the first layer."""
-    embedding_sum = "v_i" if lesson.values.positions is None else "v_i + p_i"
+    embedding_sum = "v_i + p_i" if lesson.has_position_embeddings else "v_i"
     return rf"h_i^0 = \mathrm{{LN}}({embedding_sum})" if lesson.has_pre_norm else f"h_i^0 = {embedding_sum}"
 
 
@@ -218,29 +215,29 @@ def numbers_chart(values: np.ndarray, labels: list[str]) -> go.Figure:
 def show_order(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe how the network reads the order of the films: from position embeddings or from a position bias."""
     st.markdown(_("So far the network does not know the order of your films."))
-    if lesson.values.positions is not None:
-        show_position_embeddings(lesson, lesson.values.positions, example)
+    if lesson.values.position_embeddings is not None:
+        show_position_embeddings(lesson, lesson.values.position_embeddings, example)
     if lesson.values.layers.slopes is not None:
         show_position_bias(lesson.values.layers.slopes, example)
 
 
-def show_position_embeddings(lesson: Lesson, positions: np.ndarray, example: DeltaGenerator) -> None:
+def show_position_embeddings(lesson: Lesson, position_embeddings: np.ndarray, example: DeltaGenerator) -> None:
     """Describe the position embeddings (T, D), and show them as colours."""
-    values = lesson.values
-    first_number_index = (-1, 0)  # of [mask], which is the last row
+    mask_number = float(lesson.values.token_embeddings[-1, 0])  # the first number of [mask], which is the last token
+    position_number = float(position_embeddings[-1, 0])
     text = _(
         "As in the paper, each position has an embedding $p_i$, which is added to the embedding of the film. In the "
         "chart, each row is a position. The first number of `[mask]` is {film:+.2f}. With {position:+.2f} for its "
         "position, the sum is {sum:+.2f}.",
-        film=float(values.embeddings[first_number_index]),
-        position=float(positions[first_number_index]),
-        sum=float(values.input[first_number_index]),
+        film=mask_number,
+        position=position_number,
+        sum=mask_number + position_number,
     )
     st.markdown(text)
     st.latex(input_formula(lesson))
     alt = _("Embeddings of the latest positions, as colours")
     with example:
-        common.plot(numbers_chart(positions, values.attention.labels), alt, "positions")
+        common.plot(numbers_chart(position_embeddings, lesson.values.attention.labels), alt, "positions")
 
 
 def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:
@@ -267,7 +264,7 @@ def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:
     with example:
         common.plot(factors_chart(table), title, "order")
         rows = table.loc[[-10, -5, -2, -1, 0, 1, 2, 5, 10]]
-        common.table_expander(rows.map(lambda value: number(value, ".2f")), title, "order")
+        common.show_table_expander(rows.map(lambda value: number(value, ".2f")), title, "order")
 
 
 def attention_factors(slopes: np.ndarray) -> pd.DataFrame:

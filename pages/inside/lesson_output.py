@@ -1,6 +1,6 @@
 """Steps 5 to 9 of the lesson: self-attention, heads, layers, softmax and training.
 
-Each function of a step shows a text, and an example in the container `example`.
+The function of a step shows a text, and an example in the container `example`.
 """
 
 import math
@@ -17,9 +17,9 @@ from pages.ui import charts, film_cards
 from pages.ui.charts import ACCENT
 from pages.ui.format import escape_markdown, percent
 from pages.ui.i18n import _, ngettext, number
-from recsys.serving.insight.bert4rec_steps import layer_predictions
+from recsys.serving.insight.bert4rec_values import layer_predictions
 
-MAX_FILMS = 6  # films that get the most attention in a head
+MAX_FILMS = 6  # films with the most attention in a head
 N_PREDICTIONS = 4  # predicted films after each layer
 # heat map with a row for each head
 MARGIN_PX = 150  # above and below the rows, together
@@ -54,7 +54,7 @@ def show_mask_attention(lesson: Lesson) -> None:
     top = table[is_film].sort_values("share", ascending=False, kind="stable").head(MAX_FILMS)
     st.caption(_("Attention of `[mask]` in layer {layer}, head {head}", layer=layer + 1, head=head + 1))
     max_share = top["share"].max() or 1
-    common.film_rows(
+    common.show_film_rows(
         film_cards.film_bar_row(
             row.position,
             lesson.films[row.token],
@@ -85,7 +85,7 @@ def show_mask_attention(lesson: Lesson) -> None:
     st.markdown(text)
     newest = table[["label", "match", "bias", "share"]].tail(MAX_TOKENS)
     newest.columns = pd.Index([_("Position"), _("Match"), _("Bias"), _("Attention")])
-    common.table_expander(
+    common.show_table_expander(
         newest.set_index(_("Position")).map(lambda value: number(value, ".3f")),
         _("match, bias and attention for each position"),
         "sums",
@@ -110,7 +110,7 @@ def mask_attention(lesson: Lesson, layer: int, head: int) -> pd.DataFrame:
 
 def show_heads(lesson: Lesson, example: DeltaGenerator) -> None:
     """Describe the attention heads. Show the attention of the mask in each head."""
-    n_heads, dim = lesson.n_heads, lesson.values.embeddings.shape[1]
+    n_heads, dim = lesson.n_heads, lesson.values.token_embeddings.shape[1]
     st.markdown(
         _(
             "One attention computation can look for only one thing at a time. So each layer has {heads} of them side "
@@ -145,11 +145,11 @@ def show_heads(lesson: Lesson, example: DeltaGenerator) -> None:
         common.plot(heads_chart(table), alt, "heads")
         st.markdown("\n".join(f"- {line}" for line in lines))
         newest = table.iloc[:, -MAX_TOKENS:].T.rename_axis(_("Position"))
-        common.table_expander(newest.map(percent), _("attention of [mask] by head"), "heads")
+        common.show_table_expander(newest.map(percent), _("attention of [mask] by head"), "heads")
 
 
 def heads_chart(table: pd.DataFrame) -> go.Figure:
-    """Return a heat map of attention with a row for each head, with its own colour scale. table: heads × all tokens."""
+    """Return a heat map of attention with a row and a colour scale for each head. table: (heads, all tokens)."""
     newest = table.iloc[:, -MAX_TOKENS:]
     row_max = newest.max(axis=1).clip(lower=1e-9)
     labels = np.broadcast_to(np.array([common.plotly_text(label) for label in newest.columns], object), newest.shape)
@@ -195,7 +195,7 @@ def show_layers(lesson: Lesson, example: DeltaGenerator) -> None:
         "The predictions if the network stopped after a layer. Before the first layer, `[mask]` has no information "
         "about your films."
     )
-    if lesson.values.positions is None:  # then [mask] always has the same input
+    if not lesson.has_position_embeddings:  # then [mask] always has the same input
         caption += " " + _(
             "So the first list is the same for everyone, apart from any watched films that are left out."
         )
@@ -207,7 +207,7 @@ def show_layers(lesson: Lesson, example: DeltaGenerator) -> None:
         for n_layers, table in enumerate(tables):
             title = _("After layer {n}", n=n_layers) if n_layers else _("Before the first layer")
             st.markdown(f"**{title}**")
-            common.film_rows(
+            common.show_film_rows(
                 film_cards.row(rank, lesson.films[row.item], row.probability, max_probability)
                 for rank, row in enumerate(table.itertuples(), 1)
             )
@@ -256,7 +256,7 @@ def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
     attention = lesson.values.attention
     watched = set(attention.tokens[attention.is_film].tolist())
     with example:
-        common.film_rows(
+        common.show_film_rows(
             film_cards.film_bar_row(
                 rank,
                 lesson.films[film.item],
@@ -293,7 +293,7 @@ def show_training(lesson: Lesson, example: DeltaGenerator) -> None:
         if lesson.values.calibration_factor != 1:
             st.caption(_("As in the training, the probabilities are without the factor $c$ of step 8."))
         max_probability = table["probability"].max() or 1
-        common.film_rows(
+        common.show_film_rows(
             film_cards.film_bar_row(
                 index,
                 lesson.films[row.item],
@@ -314,4 +314,4 @@ def show_training(lesson: Lesson, example: DeltaGenerator) -> None:
         st.markdown(text)
         names = {"title": _("Film"), "rank": _("Rank"), "probability": _("Probability"), "loss": _("Loss")}
         columns = table[list(names)].rename(columns=names).set_index(names["title"])
-        common.table_expander(columns, _("rank, probability and loss of each masked film"), "learning")
+        common.show_table_expander(columns, _("rank, probability and loss of each masked film"), "learning")

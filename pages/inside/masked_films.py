@@ -1,6 +1,6 @@
 """The section Masked films: masks anywhere in the visitor's list, and the films that are predicted for them.
 
-A mask replaces a film, or it is added between films. `cloze.Blank` is a mask with its predictions.
+A mask replaces a film, or it is added between films. In a sequence, None stands for a mask.
 """
 
 from typing import Any
@@ -15,13 +15,13 @@ from pages.ui.i18n import _, count, ngettext
 from recsys.data.dataset import Dataset
 from recsys.serving.export import as_record
 from recsys.serving.insight import attention, cloze
-from recsys.serving.insight.cloze import Blank
+from recsys.serving.insight.cloze import MaskPrediction
 from recsys.serving.predictor import Predictor
 
 MAX_MASKS = 3  # masked films at most, and added masks at most
 N_PICKS = 8  # predicted films for each mask
-MAX_WHOLE_SEQUENCE = 14  # of a longer sequence, only the surroundings of the masks are shown
-N_CONTEXT_FILMS = 3  # films on each side of a mask in a longer sequence
+MAX_WHOLE_SEQUENCE = 14  # positions; of a longer sequence, only the masks and the films around them are shown
+N_CONTEXT_FILMS = 3  # films around a mask, on each side
 
 
 def show(dataset: Dataset, films: tuple[int, ...]) -> None:
@@ -41,7 +41,7 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
         return
     full_length = len(films) + MAX_MASKS
     max_length = predictor.model.max_length or full_length
-    start = max(0, full_length - max_length)  # with MAX_MASKS added masks, the model does not read earlier films
+    start = max(0, full_length - max_length)  # if MAX_MASKS masks are added, the model does not read earlier films
     masked_positions, added_positions, exclude_listed = choose_masks(dataset, films, start)
     if start:
         text = ngettext(
@@ -53,25 +53,24 @@ def show(dataset: Dataset, films: tuple[int, ...]) -> None:
     if not (masked_positions or added_positions):
         st.info(_("Mask a film or add a mask between films."))
         return
-    sequence, answers = cloze.insert_blanks(films, masked_positions, added_positions)
+    sequence, answers = cloze.insert_masks(films, masked_positions, added_positions)
     show_sequence(dataset, sequence)
     if len(films) < 3:
-        text = ngettext(
-            "With three or more films, a masked film can have films on both sides. Your list has {n} film.",
-            "With three or more films, a masked film can have films on both sides. Your list has {n} films.",
-            len(films),
-        )
-        st.caption(text)
-    blanks = cloze.fill_blanks(predictor, sequence, N_PICKS, answers, exclude_listed)
+        st.caption(common.short_list_note(len(films)))
+    predictions = cloze.fill_masks(predictor, sequence, N_PICKS, answers, exclude_listed)
     with st.grid("auto", min_column_width=360, gap="large"):
-        for blank in blanks:
-            masked_item = answers.get(blank.position)
+        for prediction in predictions:
+            masked_item = answers.get(prediction.position)
             with st.container(gap="small"):
-                show_blank(dataset, sequence, blank, masked_item)
-            if masked_item is not None and cloze.has_films_on_both_sides(sequence, blank.position):
+                show_prediction(dataset, sequence, prediction, masked_item)
+            if masked_item is not None and cloze.has_films_on_both_sides(sequence, prediction.position):
                 with st.container(gap="small"):
-                    show_sides(predictor, sequence, blank.position, masked_item)
-    records = [{"position": blank.position + 1, **as_record(pick)} for blank in blanks for pick in blank.picks]
+                    show_sides(predictor, sequence, prediction.position, masked_item)
+    records = [
+        {"position": prediction.position + 1, **as_record(pick)}
+        for prediction in predictions
+        for pick in prediction.picks
+    ]
     charts.download_buttons(pd.DataFrame(records), f"blanks-{dataset.name}", _("Masked films"))
 
 
@@ -132,26 +131,30 @@ def show_sequence(dataset: Dataset, sequence: list[int | None]) -> None:
     st.html(film_cards.sequence_chips(chips))
 
 
-def show_blank(dataset: Dataset, sequence: list[int | None], blank: Blank, masked_item: int | None) -> None:
+def show_prediction(
+    dataset: Dataset, sequence: list[int | None], prediction: MaskPrediction, masked_item: int | None
+) -> None:
     """Show a mask with its predicted films. masked_item: None for an added mask."""
-    films, position = dataset.catalog.films, blank.position
+    films, position = dataset.catalog.films, prediction.position
     before = [films[item].label for item in sequence[:position] if item is not None]
     after = [films[item].label for item in sequence[position + 1 :] if item is not None]
     st.header(_("Mask at position {n}", n=position + 1))
     st.caption(escape_markdown(place_label(before, after)))
     if masked_item is not None:
-        st.markdown(answer_text(f"**{escape_markdown(films[masked_item].label)}**", blank))
-    max_probability = blank.picks[0].probability if blank.picks else None
-    common.film_rows(film_cards.row(pick.rank, pick.film, pick.probability, max_probability) for pick in blank.picks)
+        st.markdown(answer_text(f"**{escape_markdown(films[masked_item].label)}**", prediction))
+    max_probability = prediction.picks[0].probability if prediction.picks else None
+    common.show_film_rows(
+        film_cards.row(pick.rank, pick.film, pick.probability, max_probability) for pick in prediction.picks
+    )
 
 
-def answer_text(film: str, blank: Blank) -> str:
+def answer_text(film: str, prediction: MaskPrediction) -> str:
     """Return a sentence with the rank of the masked film. film: Title of the masked film in Markdown."""
-    if blank.answer_rank is None:
+    if prediction.answer_rank is None:
         return _(
             "You watched {film} here. It is also elsewhere in your list, so it is excluded and has no rank.", film=film
         )
-    rank, probability = blank.answer_rank.rank, blank.answer_rank.probability
+    rank, probability = prediction.answer_rank.rank, prediction.answer_rank.probability
     if probability is None:
         return _("You watched {film} here: rank {rank:,}.", film=film, rank=rank)
     share = percent(probability)

@@ -17,7 +17,7 @@ from recsys.serving.insight.attention import GenreAttention, MeanAttention
 from recsys.serving.predictor import Predictor
 
 # heat maps of positions
-MAX_COLUMNS = 4  # charts side by side
+MAX_COLUMNS = 4  # maximum number of charts side by side
 HEIGHT_PX = 280
 TICK_STEP = 5  # films between two labels of an axis
 # heat map of genres
@@ -25,10 +25,10 @@ DEFAULT_GENRES = ("Sci-Fi", "Romance", "Animation", "Horror")  # as in figure 5 
 MAX_GENRES_WITH_CELL_TEXT = 8
 MAX_GENRES_WITH_WIDE_CELLS = 4
 GENRES_MARGIN_PX = 90  # for the names of the columns
-MIN_GENRES_PX = 180  # height of all rows
+MIN_GENRES_PX = 180  # minimum height of all rows together
 GENRE_ROW_PX = 20
 GENRE_ROW_WITH_TEXT_PX = 46
-MIN_COLOUR_RATIO = 1.25  # the colour scale ends at this ratio or a higher one, so that noise stays pale
+MIN_COLOUR_RATIO = 1.25  # ratio at the end of the colour scale, if all ratios are lower; keeps noise pale
 PALE_SCALE = [  # SIGNED_SCALE with lower opacity, so that cell text stays readable
     [0, translucent(SECOND_ACCENT, 0.65)],
     [0.5, translucent(GREY, 0.08)],
@@ -95,7 +95,7 @@ def show_positions(predictor: Predictor, by_position: MeanAttention) -> None:
         "“Inside” is the share of the framed row's attention that stays within the chart. The rest goes to older films."
     )
     st.caption(text)
-    common.table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
+    common.show_table_expander(by_head.map(percent), _("attention of the framed row by head"), "mean")
     charts.download_buttons(by_position.table(), f"mean-attention-{common.slug(predictor)}", _("Mean attention"))
 
 
@@ -144,9 +144,8 @@ def position_label(label: str) -> str:
 def position_chart(by_position: MeanAttention, layer: int, head: int) -> go.Figure:
     """Return a heat map of the attention between positions in one head."""
     weights, n = by_position.weights[layer, head], by_position.n_tokens
-    hover = _("<b>%{customdata[0]}</b> gives <b>%{customdata[1]}</b><br>%{z:.1%} of its attention")
     names = [position_label(label) for label in by_position.labels]
-    figure = common.attention_map(np.where(weights > 0, weights, np.nan), names, HEIGHT_PX, hover)
+    figure = common.attention_map(np.where(weights > 0, weights, np.nan), names, HEIGHT_PX)
     newest_film_row = n - 2 if by_position.ends_with_mask else n - 1
     first_tick = newest_film_row - (TICK_STEP - 1)
     ticks = sorted({*range(first_tick, -1, -TICK_STEP), n - 1})  # films 5, 10, … back, and the last position
@@ -166,7 +165,7 @@ def show_genres(predictor: Predictor, by_genre: GenreAttention) -> None:
         "attention than the distance between the films explains. A film's attention to itself is excluded."
     )
     st.caption(text)
-    _n_users, n_layers, n_heads = by_genre.observed.shape[:3]
+    n_layers, n_heads = by_genre.observed.shape[1:3]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         genres = choose_genres(by_genre)
         st.toggle(_("All genres"), key="mean-all-genres", persist_state="session")
@@ -215,7 +214,7 @@ def show_layer(predictor: Predictor, table: pd.DataFrame, layer: int, scale_end:
     )
     common.plot(genre_chart(table, scale_end), alt, f"genres-{layer}")
     title = _("attention between genres in {layer}", layer=name)
-    common.table_expander(ratio_table(table), title, f"genres-{layer}")
+    common.show_table_expander(ratio_table(table), title, f"genres-{layer}")
 
 
 def choose_genres(by_genre: GenreAttention) -> list[str]:
@@ -247,9 +246,9 @@ def ratio_table(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def colour_values(table: pd.DataFrame) -> pd.Series:
-    """Return the log ratio of each row of the table, which a cell of the heat map has as its colour.
+    """Return the colour of the cell of each row: the logarithm of its ratio.
 
-    It is 0 if the 95% interval includes 1, and NaN for too few people or a ratio of 0.
+    The colour is 0 if the 95% interval includes 1, and NaN for too few people or a ratio of 0.
     """
     ratio = table["ratio"]
     log_ratio = np.log(ratio.where(ratio > 0))
@@ -268,14 +267,14 @@ def genre_chart(table: pd.DataFrame, scale_end: float) -> go.Figure:
     n = len(names)
     has_cell_text = n <= MAX_GENRES_WITH_CELL_TEXT
     row_px = GENRE_ROW_WITH_TEXT_PX if has_cell_text else GENRE_ROW_PX
-    hover_texts = [
+    interval_texts = [
         _("too few people")
         if np.isnan(row.ratio)
         else _("{times:.2f}× (95%: {low:.2f}–{high:.2f})", times=row.ratio, low=row.low, high=row.high)
         for row in table.itertuples()
     ]
     cell_texts = ["" if np.isnan(ratio) else _("{times:.2f}×", times=ratio) for ratio in table["ratio"]]
-    hover_data = np.stack([np.array(hover_texts, object), table["people"].to_numpy(object)], -1)
+    hover_data = np.stack([np.array(interval_texts, object), table["people"].to_numpy(object)], -1)
     figure = common.heat_map(
         table["colour"].to_numpy().reshape(n, n),
         GENRES_MARGIN_PX + max(MIN_GENRES_PX, row_px * n),
@@ -293,6 +292,6 @@ def genre_chart(table: pd.DataFrame, scale_end: float) -> go.Figure:
     )
     # in wide cells, names with one word per line fit a phone; other names would overlap and are rotated
     has_wide_cells = n <= MAX_GENRES_WITH_WIDE_CELLS
-    lines = [name.replace(" ", "<br>") if has_wide_cells else name for name in names]
-    axis = BARE_AXIS | {"automargin": True, "tickvals": names, "ticktext": lines}
+    column_names = [name.replace(" ", "<br>") if has_wide_cells else name for name in names]
+    axis = BARE_AXIS | {"automargin": True, "tickvals": names, "ticktext": column_names}
     return figure.update_yaxes(**axis).update_xaxes(**axis, side="top", tickangle=0 if has_wide_cells else -90)

@@ -14,15 +14,15 @@ from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
 from pages.ui.url import MAX_QUERY_CHARACTERS
 from pages.ui.visitor import visitor
-from pages.ui.widgets import button, selectbox
+from pages.ui.widgets import button, selectbox, translate
 from recsys.data import datasets
 from recsys.data.dataset import Dataset
 from recsys.serving.export import film_links
-from recsys.serving.library import DAMPING, ORDERS, Library
+from recsys.serving.library import DAMPING, Library
 
 FILMS_PER_PAGE = 24
 MAX_SEARCH_RESULTS = 240
-ORDER_TITLES = {  # one of ORDERS → title
+ORDER_TITLES = {  # `library.ORDERS` → title
     "most watched": N_("Most watched"),
     "best rated": N_("Best rated"),
     "newest": N_("Newest"),
@@ -49,7 +49,7 @@ def show(dataset: Dataset) -> None:
         text = (text or "").strip()
         order = selectbox(
             _("Order"),
-            {name: _(ORDER_TITLES[name]) for name in ORDERS},
+            translate(ORDER_TITLES),
             "browse_order",
             help=_(
                 "“Best rated” adds {n} average ratings to each film, so that a single five-star rating does not put a "
@@ -144,18 +144,18 @@ def show_card(library: Library, number: int) -> None:
     """Show a film with its number of viewers and mean rating, and a button that adds it to the list or removes it."""
     catalog = library.dataset.catalog
     film = catalog.films[number]
+    details, tag = [], ""
     if number < library.dataset.n_items:
         n_viewers, mean = int(library.n_viewers[number]), float(library.mean_stars[number])
-        viewers_and_stars = ngettext("{n:,} person", "{n:,} people", n_viewers)
+        details.append(ngettext("{n:,} person", "{n:,} people", n_viewers))
         if not math.isnan(mean):
-            viewers_and_stars += ", " + _("{mean:.1f} stars", mean=mean)
-        st.html(film_cards.library_card(film, [viewers_and_stars], film_links(catalog, number)))
+            details[0] += ", " + _("{mean:.1f} stars", mean=mean)
     else:  # an infrequent film
         min_ratings, tag = datasets.min_ratings(library.dataset.name), _("No ratings")
         if min_ratings > 1:
             tag = ngettext("Fewer than {n} rating", "Fewer than {n} ratings", min_ratings)
-        # only the complete catalogue has links of infrequent films
-        st.html(film_cards.library_card(film, (), film_links(catalog.complete, number), tag=tag))
+    links = film_links(catalog.complete, number)  # `catalog.movies` has no infrequent films
+    st.html(film_cards.library_card(film, details, links, tag))
     name, key = format.escape_markdown(film.label), f"shelf-{film.movie_id}"
     # only screen readers read the text in *…*
     if number in visitor().current.films:

@@ -36,7 +36,7 @@ def set_defaults() -> None:
 
 
 def query(order: str = LibraryQuery.order) -> LibraryQuery:
-    """Return the query with the selected filters and tags. order: One of ORDERS."""
+    """Return the query with the selected filters and tags. order: One of `library.ORDERS`."""
     state = st.session_state
     filters = Filters(years=state.library_years, genres=tuple(state.library_genres), popularity=state.library_known)
     return LibraryQuery(filters, tuple(state.library_tags), order)

@@ -2,7 +2,7 @@
 
 Session state:
     other: The films in the format of `group.format_list`, "" for none.
-    other_in_watch_order: Whether the films are a history, and not favourites in no order.
+    other_in_watch_order: True if the films are a history, False if they are favourites in no order.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,7 @@ LINK_POPOVER_KEY = "other_link_open"
 
 
 def resolve_films(dataset: Dataset) -> tuple[int, ...]:
-    """Return the film numbers of the other person's films, and show notices about films that the data set lacks.
+    """Return the film numbers of the other person's films. Show a notice about films that are not in the data set.
 
     If the films are from another data set, they are matched by title and year.
     """
@@ -65,12 +65,12 @@ def show_controls(dataset: Dataset, numbers: tuple[int, ...]) -> None:
 
     def show_result(film: SearchResult) -> None:
         reason = _("already in their list") if film.number in numbers else ""
-        film_search.film_button(film, f"other-{film.movie_id}", "add", add, (dataset, numbers, film), reason)
+        film_search.film_button(film, f"other-{film.movie_id}", "add", add_film, (dataset, numbers, film), reason)
 
-    label, on_enter = _("Add a film for the other person"), partial(add, dataset, numbers)
+    label, on_enter = _("Add a film for the other person"), partial(add_film, dataset, numbers)
     film_search.search_box(dataset.name, label, "other_search", show_result, limit=6, on_enter=on_enter)
     if numbers:
-        _show_films(dataset, numbers)
+        show_films(dataset, numbers)
     with st.container(horizontal=True, gap="small"):
         button(_("A real person"), "other-random", "casino", use_random_user, dataset)
         input_help = ngettext(
@@ -83,7 +83,7 @@ def show_controls(dataset: Dataset, numbers: tuple[int, ...]) -> None:
         link_popover()
 
 
-def _show_films(dataset: Dataset, numbers: tuple[int, ...]) -> None:
+def show_films(dataset: Dataset, numbers: tuple[int, ...]) -> None:
     """Show the films in a menu that can remove them, and a switch between favourites and a history."""
     labels = {number: dataset.catalog.films[number].label for number in numbers}
     st.session_state.other_films = list(numbers)
@@ -103,7 +103,7 @@ def _show_films(dataset: Dataset, numbers: tuple[int, ...]) -> None:
 
 
 def adapt_to_list(predictor: Predictor) -> Predictor:
-    """Return a predictor for the other person's list: a history, or favourites in no order."""
+    """Return the predictor for the other person's list, which is a history or favourites in no order."""
     return predictor if st.session_state.get("other_in_watch_order") else for_unordered_list(predictor)
 
 
@@ -115,7 +115,7 @@ def replace_films(dataset: Dataset, numbers: Sequence[int]) -> None:
         st.session_state.other_in_watch_order = False
 
 
-def add(dataset: Dataset, numbers: tuple[int, ...], film: SearchResult) -> None:
+def add_film(dataset: Dataset, numbers: tuple[int, ...], film: SearchResult) -> None:
     """Add a search result, unless the list has it. Clear the search box, and keep the focus in it."""
     if film.number not in numbers:
         replace_films(dataset, [*numbers, film.number])

@@ -275,7 +275,7 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
     set_layout(figure, GENRE_MARGIN_PX + GENRE_ROW_HEIGHT_PX * len(table))
     figure.update_yaxes(autorange="reversed", showgrid=False)
     figure.update_xaxes(tickformat=".0%", rangemode="tozero")
-    excess = table["ratings"] - table["films"]  # share of the ratings minus share of the films
+    excess = table["ratings"] - table["films"]  # both are shares
     sentence = _(
         "{top} has the most ratings. Relative to its share of the films, {over} is watched most and {under} least. A "
         "film counts for each of its genres.",

@@ -7,15 +7,16 @@ from pages.ui import cache, charts, film_cards, format, page, recommenders, sess
 from pages.ui.i18n import N_, _, ngettext
 from pages.ui.page import WATCH_PAGE
 from pages.ui.visitor import visitor
-from pages.ui.widgets import button, segmented_control
+from pages.ui.widgets import button, segmented_control, translate
 from recsys.data.dataset import Dataset
 from recsys.serving import group
 from recsys.serving.export import film_links
-from recsys.serving.group import RULES, GroupRecommendation
+from recsys.serving.group import GroupRecommendation
 from recsys.serving.predictor import Predictor
 from recsys.serving.recommend import Request
 
 K = 10  # number of recommended films
+# rule, one of `group.RULES` → title, and explanation below the list
 RULE_TITLES = {"fair": N_("Fair to both"), "average": N_("Best on average")}
 RULE_HELP = {
     "fair": N_(
@@ -55,8 +56,7 @@ def show(dataset: Dataset) -> None:
     st.header(_("For both of you"))
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="together_bar"):
         name = recommenders.select(dataset.name, "model")
-        titles = {rule_name: _(RULE_TITLES[rule_name]) for rule_name in RULES}
-        rule = segmented_control(_("How to choose"), titles, "together_rule")
+        rule = segmented_control(_("How to choose"), translate(RULE_TITLES), "together_rule")
         filters.show(filters.load_library(dataset.name))
     if predictor := recommenders.predictor(name, dataset):
         predictors = (session.adapt_to_current_list(predictor), other_person.adapt_to_list(predictor))
@@ -70,7 +70,7 @@ def show_films(predictors: tuple[Predictor, Predictor], requests: tuple[Request,
     Args:
         predictors: Predictor for the list of the visitor, and predictor for the list of the other person.
         requests: Request of the visitor, and request of the other person.
-        rule: One of RULES.
+        rule: Key of RULE_TITLES.
     """
     predictor = predictors[0]
     matches_filters = filters.load_library(predictor.dataset.name).matching_mask(filters.query())

@@ -51,7 +51,7 @@ def dialog_body(predictor: Predictor, request: Request, item: int) -> None:
     titles = [film.label for film in catalog.films]
     st.markdown(escape_markdown(rank_text(explanation.rank_position, model_title, extra_digits(explanation))))
     st.markdown(f"**{escape_markdown(reason(explanation, titles, model_title))}**")
-    if explanation.lifted_by or explanation.lowered_by:
+    if explanation.positive_influences or explanation.negative_influences:
         st.html(influence_bars(explanation, titles))
     for note in notes(explanation, model_title):
         st.caption(escape_markdown(note))
@@ -109,8 +109,8 @@ def rank_text(position: RankPosition, model_title: str, n_extra_digits: int = 0)
 
 def reason(explanation: Explanation, titles: Sequence[str], model_title: str) -> str:
     """Return sentences about the films that raise or lower the recommended film. titles: By film number."""
-    raising_titles = [titles[influence.item] for influence in explanation.lifted_by]
-    lowering_titles = [titles[influence.item] for influence in explanation.lowered_by]
+    raising_titles = [titles[influence.item] for influence in explanation.positive_influences]
+    lowering_titles = [titles[influence.item] for influence in explanation.negative_influences]
     if not explanation.influences:
         return _("Your list is empty. {model} recommends this film to everyone with an empty list.", model=model_title)
     if not raising_titles and not lowering_titles:
@@ -144,7 +144,7 @@ def notes(explanation: Explanation, model_title: str) -> list[str]:
     ]
     if explanation.n_watched > n_tested:
         texts.append(ngettext("Only your latest film was tested.", "Only your latest {n} films were tested.", n_tested))
-    if n_tested > MAX_BARS and (explanation.lifted_by or explanation.lowered_by):
+    if n_tested > MAX_BARS and (explanation.positive_influences or explanation.negative_influences):
         text = ngettext(
             "{n} more of your films made a smaller difference.",
             "{n} more of your films made a smaller difference.",

@@ -96,7 +96,7 @@ def plan_reasons(predictor: Predictor, request: Request, items: Sequence[int]) -
     for position, item in enumerate(items):
         history = (*request.history, *items[:position])
         [explanation] = explain(predictor, replace(request, history=history), [item])
-        reasons.append(tuple(influence.item for influence in explanation.lifted_by[:MAX_REASONS]))
+        reasons.append(tuple(influence.item for influence in explanation.positive_influences[:MAX_REASONS]))
     return reasons
 
 

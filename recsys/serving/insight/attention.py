@@ -104,7 +104,7 @@ def token_labels(dataset: Dataset, tokens: np.ndarray, other_label: str = MASK_L
 
 
 def attention_by_distance(predictor: Predictor, histories: Sequence[np.ndarray]) -> DistanceAttention:
-    """Return the attention of the last token to films up to MAX_DISTANCE, summed over histories of items.
+    """Return the attention of the last token to the films up to MAX_DISTANCE, summed over histories.
 
     Raises:
         ServingError: If there is no history, or as `read_attention` does.
@@ -141,7 +141,7 @@ def most_attended(
 class AttentionBatch:
     """The attention among the newest tokens of several users. Attention to older tokens is not included."""
 
-    tokens: np.ndarray  # (P, W) newest last; PAD before the oldest; I or more: not a film
+    tokens: np.ndarray  # (P, W) items, newest last; PAD before the oldest; I or more: the mask or start token
     weights: np.ndarray  # (P, L, H, W, W) float32, row: attending token, column: attended token; 0 for PAD
     n_tokens: int  # N, newest tokens that `mean_attention` averages; all users have them
     ends_with_mask: bool  # False: the last token is the newest film
@@ -274,7 +274,7 @@ def expected_by_position(weights: np.ndarray, is_pair: np.ndarray) -> np.ndarray
     """Return the attention that position alone explains: r_i · c_d in the docstring of the module, (P, W, W).
 
     `weights` (P, W, W) are the attention of one layer and head. `is_pair` (P, W, W) is True for pairs of different
-    films. All other weights must be 0, and are 0 in the result.
+    films. The weights of all other pairs must be 0, and stay 0 in the result.
     """
     width = weights.shape[-1]
     distance = np.subtract.outer(np.arange(width), np.arange(width)) + width - 1  # (W, W), shifted to 0…2W - 2
@@ -301,7 +301,7 @@ def _sum_by_genre(film_genres: np.ndarray, weights: np.ndarray) -> np.ndarray:
 
 
 def _ratio_with_interval(observed: np.ndarray, expected: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ratio of the sums over users of two arrays (P, G, G), (G, G), and the bounds of its 95% interval."""
+    """Return the ratio of two arrays (P, G, G) after summation over users, and the bounds of its 95% interval."""
     n = len(observed)
     # how often each sample has each user, (N_BOOTSTRAP, P)
     counts = np.random.default_rng(BOOTSTRAP_SEED).multinomial(n, np.full(n, 1 / n), N_BOOTSTRAP)

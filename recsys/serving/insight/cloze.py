@@ -1,8 +1,8 @@
-"""Fill in blanks: predict the film at any position of a sequence from the films on both sides.
+"""Predict the films behind masks at any positions of a sequence, from the films on both sides of each mask.
 
-A blank is a position of a sequence without a film (None). The model reads its mask token there.
+In a sequence, None stands for a mask. The answer of a mask is the film that it replaces.
 
-Shapes: T films of the sequence, Q blanks, I items.
+Shapes: Q masks, I items.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,23 +24,23 @@ from recsys.serving.recommend import (
 
 
 @dataclass(frozen=True)
-class Blank:
-    """The films predicted for a blank of a sequence."""
+class MaskPrediction:
+    """The films predicted for a mask of a sequence."""
 
-    position: int  # in the sequence, from 0
+    position: int  # of the mask in the sequence, from 0
     picks: list[Recommendation]  # best first
-    answer_rank: RankPosition | None  # rank of the true film; None: the film is not given, or it is excluded
+    answer_rank: RankPosition | None  # None: the mask has no answer, or the answer is excluded
 
 
-def insert_blanks(
+def insert_masks(
     films: Sequence[int], replaced_positions: Sequence[int], insertion_positions: Sequence[int]
 ) -> tuple[list[int | None], dict[int, int]]:
-    """Return the films with blanks (None), and the answers: position in this new sequence → replaced film.
+    """Return the sequence of films and masks (None), and the answers: position in this sequence → replaced film.
 
     Args:
         films: Items, oldest first.
-        replaced_positions: Positions of films that become blanks. Invalid positions are ignored.
-        insertion_positions: Positions of films before which a blank is inserted. len(films) inserts it at the end.
+        replaced_positions: Positions of films that masks replace. Invalid positions are ignored.
+        insertion_positions: Positions of films before which a mask is inserted. len(films) inserts it at the end.
             Invalid positions are ignored.
     """
     sequence: list[int | None] = []
@@ -56,59 +56,59 @@ def insert_blanks(
     return sequence, answers
 
 
-def fill_blanks(
+def fill_masks(
     predictor: Predictor,
     sequence: Sequence[int | None],
     k: int,
     answers: Mapping[int, int],
-    hide_seen: bool,
-) -> list[Blank]:
-    """Predict the k best films for each blank. All blanks are predicted at once, independently of each other.
+    exclude_sequence: bool,
+) -> list[MaskPrediction]:
+    """Predict the k best films for each mask. All masks are predicted at once, independently of each other.
 
     Args:
         predictor: A recommender that can fill masks.
-        sequence: Items, oldest first; None for a blank. The model reads at most its `max_length` newest positions.
-            Older blanks are omitted from the result.
-        k: Number of films for each blank.
-        answers: Position of a blank in the sequence → true film, for the blanks whose film is given.
-        hide_seen: Whether films of the sequence are excluded from the predictions.
+        sequence: Items, oldest first; None for a mask. The model reads at most its `max_length` newest positions.
+            Older masks are omitted from the result.
+        k: Number of films for each mask.
+        answers: Position of a mask in the sequence → film that it replaces. An inserted mask has no answer.
+        exclude_sequence: Whether films of the sequence are excluded from the predictions.
 
     Raises:
         ServingError: If the model cannot fill masks, or if an item is not in the catalogue.
     """
     items = check_items(predictor.dataset, [item for item in sequence if item is not None])
     check_items(predictor.dataset, list(answers.values()))
-    blanks = []
-    for position, scores in _blank_scores(predictor, sequence).items():
-        ranking = Ranking.from_scores(scores, items if hide_seen else None, predictor.log_probabilities)
+    predictions = []
+    for position, scores in _mask_scores(predictor, sequence).items():
+        ranking = Ranking.from_scores(scores, items if exclude_sequence else None, predictor.log_probabilities)
         answer_rank = _answer_rank(ranking, answers.get(position))
-        blanks.append(Blank(position, top_recommendations(predictor, ranking, k), answer_rank))
-    return blanks
+        predictions.append(MaskPrediction(position, top_recommendations(predictor, ranking, k), answer_rank))
+    return predictions
 
 
 @dataclass(frozen=True)
 class SideRanks:
-    """The rank of the true film of a blank, predicted from the films on each side of the blank and on both sides.
+    """The rank of the answer of a mask, predicted from the films on each side of the mask and on both sides.
 
-    None: the blank is too old for the model, or the true film is excluded.
+    None: the mask is too old for the model, or the answer is excluded.
     """
 
-    before: RankPosition | None  # the model reads only the films before the blank
-    after: RankPosition | None  # only the films after the blank
+    before: RankPosition | None  # the model reads only the films before the mask
+    after: RankPosition | None  # only the films after the mask
     both: RankPosition | None  # all films
 
 
 def rank_by_side(predictor: Predictor, sequence: Sequence[int | None], position: int, answer: int) -> SideRanks:
-    """Rank the true film (`answer`) of the blank at `position` from the films on each side, and on both sides.
+    """Rank the answer of the mask at `position` from the films on each side, and from the films on both sides.
 
-    There must be films on both sides. Films of the whole sequence are excluded from all three rankings.
+    There must be films on both sides. All films of the sequence are excluded from all three rankings.
     """
     items = check_items(predictor.dataset, [item for item in sequence if item is not None])
     check_items(predictor.dataset, [answer])
 
-    def rank(part: Sequence[int | None], blank: int) -> RankPosition | None:
-        scores = _blank_scores(predictor, part).get(blank)
-        if scores is None:  # the blank is too old for the model
+    def rank(part: Sequence[int | None], position_in_part: int) -> RankPosition | None:
+        scores = _mask_scores(predictor, part).get(position_in_part)
+        if scores is None:  # the mask is too old for the model
             return None
         return _answer_rank(Ranking.from_scores(scores, items, predictor.log_probabilities), answer)
 
@@ -125,8 +125,8 @@ def has_films_on_both_sides(sequence: Sequence[int | None], position: int) -> bo
     return has_film_before and any(item is not None for item in sequence[position + 1 :])
 
 
-def _blank_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.ndarray]:
-    """Return the scores (I,) for each blank that the model reads, by position in the sequence."""
+def _mask_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[int, np.ndarray]:
+    """Return position in the sequence → scores (I,), for each mask that the model reads."""
     model = predictor.model
     if not model.can_fill_masks:
         raise ServingError(
@@ -134,14 +134,14 @@ def _blank_scores(predictor: Predictor, sequence: Sequence[int | None]) -> dict[
             title=Message(predictor.title),
         )
     start = 0 if model.max_length is None else max(0, len(sequence) - model.max_length)
-    blanks = [position for position in range(start, len(sequence)) if sequence[position] is None]
-    if not blanks:
+    masks = [position for position in range(start, len(sequence)) if sequence[position] is None]
+    if not masks:
         return {}
-    items = [0 if item is None else item for item in sequence[start:]]  # the model ignores items at blanks
-    scores = model.fill(np.array(items, np.int64), np.array(blanks) - start)  # (Q, I)
+    items = [0 if item is None else item for item in sequence[start:]]  # the model ignores items at masked positions
+    scores = model.fill(np.array(items, np.int64), np.array(masks) - start)  # (Q, I)
     films = np.array([item for item in sequence if item is not None], np.int64)
     scores = scores * np.float32(model.calibration_factor(films))
-    return dict(zip(blanks, scores, strict=True))
+    return dict(zip(masks, scores, strict=True))
 
 
 def _answer_rank(ranking: Ranking, item: int | None) -> RankPosition | None:

@@ -23,17 +23,17 @@ TSNE = "t-SNE"
 PCA = "PCA"
 OTHER_GENRE = ""  # genre of films without genres, and of films whose main genre has no colour
 MIN_GENRE_SHARE = 0.05  # share of all films; `main_genres` avoids genres with fewer films
-N_COLOURS = 7  # main genres with a colour
+N_GENRE_COLOURS = 7  # main genres with a colour
 MAX_DRAWN_FILMS = 10_000
 MAX_REGIONS = 18
-MIN_REGION_FILMS = 40  # films per region on average; a map with few films has fewer regions
-# criteria for a term of a region
+MIN_MEAN_REGION_FILMS = 40  # mean number of films per region; a map with few films has fewer regions
+# criteria for a term of a region; a kind of term is genre, decade, tag or popularity
 MIN_Z_SCORE = 6.0  # share of the region's films with the term minus share of all films, in standard errors
-MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "views": 0.4}  # kind of term → share of the region's films
+MIN_TERM_SHARE = {"decade": 0.35, "genre": 0.12, "tag": 0.1, "popularity": 0.4}  # kind → share of the region's films
 MIN_SHARE_RATIO = 1.5  # share of the region's films / share of all films
-# criteria for a tag, so that the private tags of one user are no terms
-MIN_TAG_USES = 2  # uses of a tag for one film
-MIN_TAG_FILMS = 5  # films with MIN_TAG_USES
+# criteria for a tag, so that a tag of a single user is not a term
+MIN_TAG_USES = 2  # uses of the tag for one film
+MIN_TAG_FILMS = 5  # films for which the tag has MIN_TAG_USES
 # name of a term → lowest and highest popularity, from 0 (the least watched film) to 1 (the most watched film)
 POPULARITY_TERMS = {"widely watched": (0.9, 1.0), "rarely watched": (0.0, 0.33)}
 FIRST_DECADE = 1960  # earlier decades are one term
@@ -48,10 +48,10 @@ class FilmMap:
     table: pd.DataFrame
     method: str  # PCA or TSNE
     variance_shares: tuple[float, float] | None  # along x and y; None: t-SNE axes have no meaning
-    unit_vectors: np.ndarray  # (I, D) embeddings, see the function `unit_vectors`
+    unit_vectors: np.ndarray  # (I, D) embeddings, see `to_unit_length`
 
 
-def unit_vectors(embeddings: np.ndarray) -> np.ndarray:
+def to_unit_length(embeddings: np.ndarray) -> np.ndarray:
     """Return embeddings (I, D) scaled to length 1, float32. Vectors of 0 stay 0."""
     lengths = np.linalg.norm(embeddings, axis=1, keepdims=True)
     return (embeddings / np.where(lengths > 0, lengths, 1)).astype(np.float32)
@@ -65,7 +65,7 @@ def neighbours(vectors: np.ndarray, item: int, k: int = 10) -> list[tuple[int, f
     return [(int(other), float(cosines[other])) for other in order]
 
 
-def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
+def make_film_map(predictor: Predictor, method: str = PCA) -> FilmMap:
     """Return the map of a model's film embeddings. `method` is PCA or TSNE.
 
     Raises:
@@ -86,7 +86,7 @@ def embedding_map(predictor: Predictor, method: str = PCA) -> FilmMap:
     table = movies[["movie_id", "title", "year", "genres"]].assign(
         genre=main_genres(movies["genres"]), views=predictor.dataset.counts, x=points[:, 0], y=points[:, 1]
     )
-    return FilmMap(table, method, shares, unit_vectors(embeddings))
+    return FilmMap(table, method, shares, to_unit_length(embeddings))
 
 
 def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
@@ -107,7 +107,9 @@ def pca(vectors: np.ndarray) -> tuple[np.ndarray, tuple[float, float]]:
 
 
 def main_genres(genres: pd.Series) -> np.ndarray:
-    """Return the rarest genre of each film, (I,), because it describes the film best. `genres` are "Drama|Horror".
+    """Return the rarest genre of each film, (I,), because it describes the film best.
+
+    `genres` (I,) are texts such as "Drama|Horror".
 
     Genres of less than MIN_GENRE_SHARE of the films are skipped, unless the film has no other genre. A film without
     genres has OTHER_GENRE.
@@ -121,9 +123,9 @@ def main_genres(genres: pd.Series) -> np.ndarray:
 def colour_genres(table: pd.DataFrame) -> pd.Series:
     """Return the genre that sets the colour of each film, (I,), for `FilmMap.table`.
 
-    It is the main genre if it is one of the N_COLOURS most frequent main genres, otherwise OTHER_GENRE.
+    It is the main genre if it is one of the N_GENRE_COLOURS most frequent main genres, otherwise OTHER_GENRE.
     """
-    frequent = table["genre"].replace(OTHER_GENRE, pd.NA).value_counts().index[:N_COLOURS]
+    frequent = table["genre"].replace(OTHER_GENRE, pd.NA).value_counts().index[:N_GENRE_COLOURS]
     return table["genre"].where(table["genre"].isin(frequent), OTHER_GENRE)
 
 
@@ -150,7 +152,7 @@ class Region:
     x: float  # of its centre
     y: float
     items: np.ndarray  # most watched first
-    terms: tuple[Term, ...]  # largest z-score first; at most one decade and one term of popularity
+    terms: tuple[Term, ...]  # largest z-score first; at most one decade and one popularity
 
     @property
     def has_topic(self) -> bool:
@@ -159,12 +161,12 @@ class Region:
 
     @property
     def label_terms(self) -> tuple[Term, ...]:
-        """The terms that name the region: the first genre or tag, else the popularity, then the decade.
+        """The terms that name the region: the first genre or tag, or else the popularity, and then the decade.
 
-        Each can be missing: ("Horror", "1980s"), ("widely watched",) or ().
+        Each term can be missing: ("Horror", "1980s"), ("widely watched",) or ().
         """
         topics = [term for term in self.terms if term.kind in ("genre", "tag")]
-        popularities = [term for term in self.terms if term.kind == "views"]
+        popularities = [term for term in self.terms if term.kind == "popularity"]
         decades = [term for term in self.terms if term.kind == "decade"]
         return (*(topics or popularities)[:1], *decades)
 
@@ -173,7 +175,7 @@ def find_regions(points: np.ndarray, catalog: Catalog, views: np.ndarray) -> lis
     """Return the regions of points (I, 2), largest first. `views` (I,) are the numbers of ratings."""
     from sklearn.cluster import KMeans
 
-    n = max(1, min(MAX_REGIONS, len(points) // MIN_REGION_FILMS))
+    n = max(1, min(MAX_REGIONS, len(points) // MIN_MEAN_REGION_FILMS))
     clusters = KMeans(n, n_init=4, random_state=0).fit_predict(np.asarray(points, np.float64))
     matrix, terms = _term_matrix(catalog, views)
     catalog_shares = matrix.mean(0)
@@ -207,7 +209,7 @@ def _select_terms(
         min_share = max(MIN_TERM_SHARE[kind], MIN_SHARE_RATIO * catalog_shares[index])
         if shares[index] < min_share or z_scores[index] < MIN_Z_SCORE:
             continue
-        is_second_of_kind = kind in ("decade", "views") and any(term.kind == kind for term in selected)
+        is_second_of_kind = kind in ("decade", "popularity") and any(term.kind == kind for term in selected)
         has_equal_name = any(term.name.lower() == name.lower() for term in selected)  # a tag and a genre
         if not is_second_of_kind and not has_equal_name:
             selected.append(Term(name, kind, float(shares[index]), float(catalog_shares[index])))
@@ -231,7 +233,7 @@ def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[
     ]
     terms = [(genres[column], "genre") for column in genre_columns]
     terms += [(f"before {FIRST_DECADE}" if decade == earliest else f"{decade}s", "decade") for decade in decades]
-    terms += [(name, "views") for name in POPULARITY_TERMS]
+    terms += [(name, "popularity") for name in POPULARITY_TERMS]
     terms += [(tag, "tag") for tag in tags]
     return np.column_stack(columns), terms
 
@@ -239,7 +241,7 @@ def _term_matrix(catalog: Catalog, views: np.ndarray) -> tuple[np.ndarray, list[
 def _tag_matrix(catalog: Catalog) -> tuple[np.ndarray, list[str]]:
     """Return which tags each film has, (I, number of tags) bool, and the tags.
 
-    A tag is included if at least MIN_TAG_FILMS films got it MIN_TAG_USES times. A film has such a tag from one use on.
+    A tag is included if at least MIN_TAG_FILMS films got it MIN_TAG_USES times. For an included tag, one use suffices.
     """
     counts = public_tag_counts(catalog)
     tags = np.flatnonzero((counts >= MIN_TAG_USES).sum(axis=0) >= MIN_TAG_FILMS)

@@ -18,7 +18,7 @@ from recsys.serving.recommend import RankPosition, Request, check_items, exclusi
 
 MAX_ABLATED = 50  # newest films that are left out in turn; 50 films take about a second
 MIN_LOG_PROB = -50.0  # replaces minus infinity, so that the effect on an excluded film is finite
-MIN_EFFECT = 1e-3  # in log-probability, which is a relative change of a probability by 0.1%
+MIN_EFFECT = 1e-3  # difference of log-probabilities, a relative change of the probability by 0.1%
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,12 @@ class Explanation:
     n_watched: int  # films of the history; only the newest len(influences) of them were left out in turn
 
     @property
-    def lifted_by(self) -> tuple[Influence, ...]:
+    def positive_influences(self) -> tuple[Influence, ...]:
         """The influences with an effect above MIN_EFFECT, strongest first."""
         return tuple(influence for influence in self.influences if influence.effect > MIN_EFFECT)
 
     @property
-    def lowered_by(self) -> tuple[Influence, ...]:
+    def negative_influences(self) -> tuple[Influence, ...]:
         """The influences with an effect below -MIN_EFFECT, strongest first."""
         return tuple(influence for influence in self.influences if influence.effect < -MIN_EFFECT)
 

@@ -1,9 +1,9 @@
 """Compare lists of recommendations: before and after a change of the history, and of several recommenders.
 
-Also compare how recommenders rank held-out films. A held-out film is a film of the history that is ranked from the
-films before it. Lists have k films, best first.
+Also compare the ranks that recommenders give to held-out films. A held-out film is a film of the history. It is ranked
+from the films before it. Lists have k films, best first.
 
-Shapes: O other orders, F held-out films.
+Sizes: O other orders, F held-out films.
 """
 
 from collections import Counter
@@ -104,8 +104,8 @@ class OrderEffect:
         return float(np.mean(self.kept_counts))
 
     @property
-    def ignores_order(self) -> bool:
-        """Whether all lists are equal."""
+    def has_equal_lists(self) -> bool:
+        """Whether the lists for all orders are equal."""
         return all(_items(other) == _items(self.given_list) for other in self.other_lists)
 
 
@@ -163,7 +163,7 @@ class Change(Enum):
 
 @dataclass(frozen=True)
 class RankChange:
-    """The ranks of a film before and after a change of the history. One of them is among the first k."""
+    """The ranks of a film before and after a change of the history. At least one of them is k or less."""
 
     item: int
     before: RankPosition
@@ -193,7 +193,7 @@ def _check_positions(history: Sequence[int], *positions: int) -> None:
 
 
 def rank_changes(predictor: Predictor, before: Request, after: Request) -> list[RankChange]:
-    """Return the rank change of each film of two lists: of the list for `after`, then of films only in the other list.
+    """Return the rank changes of all films of two lists. The films of the list for `after` come first.
 
     A list is the first `after.k` films of a ranking, so diversity has no effect. A film that was removed from the
     history can be recommended.
@@ -262,8 +262,8 @@ def held_out_ranks(predictor: Predictor, films: Sequence[int], positions: Sequen
     """
     targets = check_items(predictor.dataset, [films[position] for position in positions]).tolist()
     requests = [Request(tuple(films[:position])) for position in positions]
-    ranked = zip(rankings(predictor, requests), targets, strict=True)
-    return [rank_positions(ranking, [item])[0] for ranking, item in ranked]
+    target_rankings = zip(rankings(predictor, requests), targets, strict=True)
+    return [rank_positions(ranking, [item])[0] for ranking, item in target_rankings]
 
 
 def last_item_positions(films: Sequence[int], n_items: int, n: int = N_LAST_ITEMS) -> list[int]:
@@ -277,7 +277,7 @@ def last_item_positions(films: Sequence[int], n_items: int, n: int = N_LAST_ITEM
 
 @dataclass(frozen=True)
 class HitStatistics:
-    """Metrics of a recommender for F held-out films, with intervals of 95 %."""
+    """Metrics of a recommender for F held-out films, with 95% confidence intervals."""
 
     hits: int  # held-out films with a rank up to TOP_K; HR@10 is hits / F
     hit_rate_low: float  # lower end of the interval of HR@10 (Wilson score interval)

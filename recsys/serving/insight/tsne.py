@@ -1,7 +1,7 @@
 """Compute a map of films by t-SNE (van der Maaten and Hinton, 2008) and store it.
 
-A map is stored with the hash of its embeddings. A map of the embeddings before a new training is ignored. The command
-`python -m recsys.serving.insight.tsne DATASET RECOMMENDER --ship` writes a map to the folder `assets`.
+A map is stored with the hash of the embeddings. A new training changes the embeddings, and the old map is then ignored.
+The command `python -m recsys.serving.insight.tsne DATASET RECOMMENDER --ship` writes a map to the folder `assets`.
 
 Shapes: I films, D dimensions.
 """
@@ -35,7 +35,7 @@ def fingerprint(vectors: np.ndarray) -> str:
 
 
 def load_points(predictor: Predictor) -> np.ndarray | None:
-    """Return the stored map of a recommender, (I, 2) float32, or None without a valid map.
+    """Return the stored map of a recommender, (I, 2) float32, or None if there is no valid map.
 
     A map in the home folder is preferred to a shipped map.
     """
@@ -63,7 +63,7 @@ def compute_map(predictor: Predictor, report: ProgressCallback = no_progress, sh
     A progress event is {"stage": "map", "done": finished iterations, "total": MAX_ITERATIONS}.
     """
     vectors = item_embeddings(predictor)
-    points = compute_points(vectors, report).astype(np.float16)
+    points = compute_points(vectors, report).astype(np.float16)  # half precision keeps the file small
     root, write = (paths.ASSETS, arrays.write) if ship else (paths.home(), arrays.write_or_warn)
     path = paths.film_map(root, predictor.dataset.name, predictor.recommender.name)
     write(path, POINTS_NAME, points, fingerprint(vectors))
@@ -80,7 +80,7 @@ def compute_points(vectors: np.ndarray, report: ProgressCallback = no_progress) 
         return np.zeros((len(vectors), 2), np.float32)
     with tempfile.TemporaryDirectory(prefix="nextreel-map-") as folder:
         source, target = Path(folder, "vectors.npy"), Path(folder, "points.npy")
-        # a vector of 0 has no cosine, so a constant vector replaces it
+        # a vector of 0 has no cosine, so a vector of equal numbers replaces it
         lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
         np.save(source, np.where(lengths > 0, vectors, np.float32(1e-3)).astype(np.float32))
         code = "import sys; from recsys.serving.insight.tsne import run_worker; run_worker(*sys.argv[1:])"

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pages.compare import answers
+from pages.compare import common
 from pages.compare.order import plot_overlaps
 from pages.ui import cache, format, recommenders, session, tasks
 from pages.ui.url import COMPARE_TABS
@@ -250,6 +250,10 @@ def test_the_order_moves_the_network_and_not_the_count(visit):
     assert "**Most popular** gives the same list in any order" in sentences(app)
 
 
+def test_two_films_are_reversed_but_not_shuffled(visit):
+    assert "shuffled" not in said(open_tab(visit("compare", s="1-2"), 2))
+
+
 def test_the_slider_shows_the_lists_for_another_order(visit):
     app = open_tab(choose(visit("compare", s="1-2-3-4-5"), "bert4rec", "popular"), 2)
     app.session_state["which_order"] = True
@@ -383,11 +387,11 @@ def test_the_waits_for_several_fits_add_up_to_one(home, monkeypatch):
         clock += seconds
         return False
 
-    monkeypatch.setattr(answers, "time", SimpleNamespace(monotonic=lambda: clock))
+    monkeypatch.setattr(common, "time", SimpleNamespace(monotonic=lambda: clock))
     monkeypatch.setattr(recommenders, "_fit", lambda name, dataset, report: None)
     monkeypatch.setattr(tasks.BackgroundTask, "wait", wait)
     names = ["item-knn", "markov", "ease"]
-    get_predictor = answers.start_fits(cache.dataset("ml-latest-sample"), names)
+    get_predictor = common.start_fits(cache.dataset("ml-latest-sample"), names)
     assert [get_predictor(name) for name in names] == [None] * 3
     assert clock == recommenders.MAX_WAIT_SECONDS
 

@@ -38,7 +38,7 @@ def test_a_region_without_a_name_takes_no_room():
 @pytest.mark.parametrize(
     ("name", "kind", "is_translated"),
     [
-        ("widely watched", "views", True),
+        ("widely watched", "popularity", True),
         ("before 1960", "decade", True),
         ("1980s", "decade", True),
         ("Horror", "genre", True),

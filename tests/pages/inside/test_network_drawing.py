@@ -1,21 +1,30 @@
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 
 import pages
-from pages.inside.network_drawing import WIDTH, NetworkDrawing
+from pages.inside.network_drawing import PARTS, WIDTH, NetworkDrawing
 from pages.ui.charts import ACCENT
 
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def network(n=4, layers=2, **fields):
+def network(n=4, layers=2, *, weights=None, highlighted=PARTS, has_position_embeddings=False, has_projection=False):
     labels = ["Alien (1979)", "Fast & Furious (2001)", "<b> (1999)", "[mask]"][-n:]
-    weights = [[[1 / n] * n] * n] * layers
-    defaults = {"n_heads": 2, "answer": "Heat (1995)", "n_films": 6135}
-    paper = {"has_position_embeddings": False, "has_projection": False}
-    return NetworkDrawing(labels, weights=weights, **defaults | paper | fields).svg()
+    weights = np.full((layers, 2, n, n), 1 / n) if weights is None else weights
+    attention = SimpleNamespace(labels=labels, weights=weights)
+    lesson = SimpleNamespace(
+        values=SimpleNamespace(attention=attention, n_items=6135),
+        n_layers=layers,
+        n_heads=2,
+        top_unwatched_title="Heat (1995)",
+        has_position_embeddings=has_position_embeddings,
+        has_projection=has_projection,
+    )
+    return NetworkDrawing(lesson, highlighted).svg()
 
 
 def parse(picture):
@@ -66,14 +75,10 @@ def test_the_part_of_a_step_stands_out():
 
 
 def test_the_stronger_the_attention_the_thicker_the_line():
-    weights = [[[0.9, 0.1], [0.5, 0.5]]]
-    root = parse(two(weights))
+    weights = np.array([[[[0.9, 0.1], [0.5, 0.5]]]])  # one layer with one head
+    root = parse(network(n=2, layers=1, weights=weights))
     widths = [float(path.get("stroke-width")) for path in root.iter(f"{SVG}path") if path.get("stroke-opacity")]
     assert widths[0] > widths[2] == widths[3] > widths[1]
-
-
-def two(weights):
-    return NetworkDrawing(["Alien (1979)", "[mask]"], 2, weights, "Heat (1995)", 10, False, False).svg()
 
 
 def test_the_browser_chooses_the_colour_of_words_and_arrows():

@@ -445,6 +445,6 @@ def test_a_marked_film_belongs_to_the_content_of_a_data_set_not_to_its_name(monk
     data, replaced = world.build(), world.build(titles=world.TITLES[:20])
     monkeypatch.setattr(film_map.st, "session_state", type("State", (dict,), {"__setattr__": dict.__setitem__})())
     film_map.choose_film(data.fingerprint, 7)
-    assert film_map.chosen_film(data, (1, 2)) == 7
+    assert film_map.find_chosen_item(data, (1, 2)) == 7
     assert replaced.name == data.name
-    assert film_map.chosen_film(replaced, (1, 2)) == 2
+    assert film_map.find_chosen_item(replaced, (1, 2)) == 2

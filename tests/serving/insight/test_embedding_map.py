@@ -13,10 +13,10 @@ from recsys.serving.insight import embedding_map as maps
 from recsys.serving.insight import tsne
 from recsys.serving.insight.embedding_map import (
     colour_genres,
-    embedding_map,
     find_regions,
     limit_films,
     main_genres,
+    make_film_map,
     neighbours,
     pca,
 )
@@ -65,7 +65,7 @@ def test_films_that_hardly_differ_still_have_coordinates(vectors):
 
 def test_neighbours_are_the_nearest_by_cosine_in_all_dimensions():
     world = toys.dataset([[0, 1, 2, 3]], 4)
-    found = embedding_map(predictor(world, Embedded([[1, 0, 0], [10, 1, 0], [0, 0, 1], [0, 0, 0]])))
+    found = make_film_map(predictor(world, Embedded([[1, 0, 0], [10, 1, 0], [0, 0, 1], [0, 0, 0]])))
     vectors = found.unit_vectors
     assert [item for item, _ in neighbours(vectors, 0)] == [1, 2, 3]
     assert neighbours(vectors, 0, 1)[0][1] == pytest.approx(10 / np.sqrt(101))
@@ -73,30 +73,30 @@ def test_neighbours_are_the_nearest_by_cosine_in_all_dimensions():
 
 
 def test_a_row_of_the_map_is_a_film():
-    found = embedding_map(predictor(WORLD, bert()))
+    found = make_film_map(predictor(WORLD, bert()))
     assert len(found.table) == 20
     assert found.table["title"].iloc[7] == "Film 7"
     assert found.table["views"].tolist() == WORLD.counts.tolist()
     assert 0 < sum(found.variance_shares) <= 1
     assert found.unit_vectors.shape == (20, 8)
-    assert embedding_map(predictor(WORLD, sasrec())).unit_vectors.shape == (20, 8)
+    assert make_film_map(predictor(WORLD, sasrec())).unit_vectors.shape == (20, 8)
 
 
 def test_a_model_without_embeddings_is_refused_with_a_sentence():
     with pytest.raises(ServingError, match="Most popular has no embeddings of films"):
-        embedding_map(predictor(WORLD, Popular().fit(WORLD), "Most popular"))
+        make_film_map(predictor(WORLD, Popular().fit(WORLD), "Most popular"))
 
 
 def test_rare_genres_and_films_without_one_share_a_colour(monkeypatch):
-    table = embedding_map(predictor(WORLD, bert())).table
+    table = make_film_map(predictor(WORLD, bert())).table
     table.loc[0, "genre"] = ""
     assert set(colour_genres(table)) == {"", "Comedy", "Horror"}
-    monkeypatch.setattr(maps, "N_COLOURS", 1)
+    monkeypatch.setattr(maps, "N_GENRE_COLOURS", 1)
     assert (colour_genres(table) == "Horror").sum() == 10
 
 
 def test_of_a_large_catalogue_the_most_watched_are_drawn_and_those_that_must_not_be_missing(monkeypatch):
-    table = embedding_map(predictor(toys.dataset([[0, 1, 1, 2, 2, 2]], 6), Embedded(np.eye(6)))).table
+    table = make_film_map(predictor(toys.dataset([[0, 1, 1, 2, 2, 2]], 6), Embedded(np.eye(6)))).table
     assert len(limit_films(table, [5])) == 6
     monkeypatch.setattr(maps, "MAX_DRAWN_FILMS", 2)
     assert limit_films(table, [5]).index.tolist() == [1, 2, 5]
@@ -113,9 +113,9 @@ def test_a_tsne_map_must_have_been_computed(monkeypatch):
     asked = predictor(WORLD, Embedded(np.eye(20)))
     monkeypatch.setattr(tsne, "load_points", lambda predictor: None)
     with pytest.raises(ServingError, match="compute it first"):
-        embedding_map(asked, "t-SNE")
+        make_film_map(asked, "t-SNE")
     monkeypatch.setattr(tsne, "load_points", lambda predictor: np.arange(40, dtype=np.float32).reshape(20, 2))
-    found = embedding_map(asked, "t-SNE")
+    found = make_film_map(asked, "t-SNE")
     assert found.table["y"].iloc[3] == 7
     assert found.variance_shares is None
 

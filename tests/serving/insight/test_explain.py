@@ -17,8 +17,8 @@ def explained(model, history, items):
 
 def test_the_film_that_pulled_most_comes_first_and_the_one_that_did_harm_is_not_among_them():
     [why] = explained(Pulls(pulls(f0_5=1.0, f1_5=2.0, f2_5=-0.5)), [0, 1, 2, 3], [5])
-    assert [one.item for one in why.lifted_by] == [1, 0]
-    assert [one.item for one in why.lowered_by] == [2]
+    assert [one.item for one in why.positive_influences] == [1, 0]
+    assert [one.item for one in why.negative_influences] == [2]
     assert [one.position for one in why.influences] == [1, 0, 2, 3]
 
 
@@ -71,7 +71,7 @@ def test_without_probabilities_effects_are_measured_against_the_spread_of_the_sc
 
 def test_of_equally_strong_films_the_newest_comes_first():
     [why] = explained(Pulls(pulls(f0_5=1.0, f1_5=1.0, f2_5=1.0)), [0, 1, 2], [5])
-    assert [one.position for one in why.lifted_by] == [2, 1, 0]
+    assert [one.position for one in why.positive_influences] == [2, 1, 0]
 
 
 def test_no_film_is_weaker_than_one_that_is_ruled_out():
@@ -81,7 +81,7 @@ def test_no_film_is_weaker_than_one_that_is_ruled_out():
 
 def test_a_history_of_one_film_is_compared_with_a_newcomer():
     [why] = explained(Pulls(pulls(f3_5=1.0)), [3], [5])
-    assert [one.item for one in why.lifted_by] == [3]
+    assert [one.item for one in why.positive_influences] == [3]
     assert why.influences[0].rank_position_without.probability == pytest.approx(1 / 5)
 
 
@@ -94,7 +94,7 @@ def test_an_empty_history_explains_nothing():
 def test_a_model_that_ignores_the_history_is_moved_by_no_film(softmax):
     [why] = explained(Given([0, 1, 2, 3, 4, 5], softmax), [0, 1, 2], [4])
     assert len(why.influences) == 3
-    assert why.lifted_by == why.lowered_by == ()
+    assert why.positive_influences == why.negative_influences == ()
 
 
 def test_only_films_that_the_model_reads_are_left_out_and_the_newest():
@@ -118,18 +118,18 @@ def test_a_film_that_the_model_rules_out_has_numbers_all_the_same():
     assert {one.item: one.effect for one in why.influences} == pytest.approx(
         {0: MIN_LOG_PROB + np.log(1 + 3 / np.e), 1: 0.0}
     )
-    assert [one.item for one in why.lowered_by] == [0]
+    assert [one.item for one in why.negative_influences] == [0]
 
 
 def test_one_film_watched_twice_is_left_out_once_at_each_position():
     [why] = explained(Pulls(pulls(f0_5=1.0)), [0, 3, 0], [5])
-    assert sorted(one.position for one in why.lifted_by) == [0, 2]
+    assert sorted(one.position for one in why.positive_influences) == [0, 2]
 
 
 def test_several_films_are_explained_by_the_same_scores():
     model = Pulls(pulls(f0_5=1.0, f1_4=1.0))
     last, other = explained(model, [0, 1], [5, 4])
-    assert (last.lifted_by[0].item, other.lifted_by[0].item) == (0, 1)
+    assert (last.positive_influences[0].item, other.positive_influences[0].item) == (0, 1)
     assert sum(model.blocks) == 3
 
 

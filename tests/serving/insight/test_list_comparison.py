@@ -77,14 +77,14 @@ def test_orders_of_few_films():
 
 def test_a_model_that_ignores_order_gives_the_same_list_for_every_order():
     found = effect(reads=False)
-    assert found.ignores_order
+    assert found.has_equal_lists
     assert (set(found.overlaps), found.mean_overlap, found.mean_kept) == ({1.0}, 1.0, 3.0)
 
 
 def test_a_model_that_reads_the_newest_film_gives_other_lists():
     # 0, 2, 4 → films 5, 11, 10; newest first, it ends in 0 → films 1, 11, 10
     found = effect(reads=True)
-    assert not found.ignores_order
+    assert not found.has_equal_lists
     assert found.kept_counts[0] == 2
     assert found.overlaps[0] == list_comparison.rank_biased_overlap([5, 11, 10], [1, 11, 10]) < 1
 

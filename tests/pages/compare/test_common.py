@@ -2,10 +2,10 @@ from streamlit.testing.v1 import AppTest
 
 
 def ranks_of_three():
-    from pages.compare import answers
+    from pages.compare import common
     from recsys.serving.recommend import RankPosition
 
-    answers.show_rank_table(
+    common.show_rank_table(
         {
             "Ninth": RankPosition(9, 100, None),
             "Excluded": RankPosition(None, 100, None),

@@ -1,6 +1,8 @@
-"""Compute the steps of BERT4Rec for one sequence: masking, attention, the hidden states of each layer, the prediction.
+"""Compute the values inside BERT4Rec for one sequence: masks, embeddings, attention, layer outputs and predictions.
 
-Shapes: L layers, H heads, T tokens, D dimensions, I items, Q masked positions.
+The lesson of the app shows them.
+
+Shapes: L layers, H heads, T tokens, D dimensions, I items, Q masks.
 """
 
 import math
@@ -10,7 +12,6 @@ from typing import cast
 import numpy as np
 import pandas as pd
 import torch
-from scipy.special import softmax
 
 from recsys.data.dataset import Dataset
 from recsys.errors import Message
@@ -25,21 +26,15 @@ MAX_EXAMPLE_FILMS = 12  # newest films in the training example, so that it stays
 
 @dataclass(frozen=True)
 class LayerOutputs:
-    """The values of one forward pass. The last token is the mask that stands for the next film."""
+    """The values of one forward pass. The last token is a mask at the position of the next film."""
 
     scaled_dot_product: np.ndarray  # (L, H, T, T) q·k/√(D/H), row: query, column: key
-    bias: np.ndarray | None  # (L, H, T, T) relative position bias; None: the model has none
+    bias: np.ndarray | None  # (L, H, T, T) relative position bias, added before the softmax; None: the model has none
     slopes: np.ndarray | None  # (L, H, 2) slopes of the bias by distance, for keys before and after the query
     states: np.ndarray  # (L + 1, T, D) input of the first block, then the output of each block
     # (L + 1, I) scores of all items if the output head reads the state of the last token after 0…L blocks. The last row
     # is the prediction of the network. Films of the sequence have -inf if the loss of the model excludes them.
     logit_lens: np.ndarray
-
-    @property
-    def weights(self) -> np.ndarray:
-        """The attention weights, (L, H, T, T): softmax of scaled dot product plus bias."""
-        logits = self.scaled_dot_product if self.bias is None else self.scaled_dot_product + self.bias
-        return softmax(logits, axis=-1)
 
 
 def as_bert4rec(predictor: Predictor) -> Bert4Rec:
@@ -55,7 +50,7 @@ def as_bert4rec(predictor: Predictor) -> Bert4Rec:
 
 @torch.inference_mode()
 def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
-    """Run the network on `Attention.tokens`, (T,). Raises ServingError if the model is not BERT4Rec."""
+    """Run the network on the tokens of a sequence, (T,). Raises ServingError if the model is not BERT4Rec."""
     model = as_bert4rec(predictor)
     module = model.module
     x, attention_mask = module.embed(torch.from_numpy(tokens.astype(np.int64))[None].to(model.device))
@@ -82,13 +77,13 @@ def run_layers(predictor: Predictor, tokens: np.ndarray) -> LayerOutputs:
 
 
 def paper_differences(predictor: Predictor) -> list[str]:
-    """Return the names of the differences of this network from the paper (arXiv:1904.06690). Comments explain them.
+    """Return the names of the differences between this network and the paper (arXiv:1904.06690).
 
     Raises ServingError if the model is not BERT4Rec.
     """
     model = as_bert4rec(predictor)
     config, has_other_architecture = model.config, not model.has_paper_architecture
-    differs = {
+    has_difference = {  # name → whether the network differs from the paper in this respect
         "relative_bias": has_other_architecture,  # a bias of the attention replaces position embeddings
         "pre_norm": has_other_architecture,  # blocks normalise before each part
         "projection": has_other_architecture,  # there is no projection before the output
@@ -99,34 +94,29 @@ def paper_differences(predictor: Predictor) -> list[str]:
         "redraw": config.redraw,  # films with equal timestamps are shuffled
         "memory": config.memory,  # counts are added to the scores
     }
-    return [name for name in differs if differs[name]]
+    return [name for name in has_difference if has_difference[name]]
 
 
 @dataclass(frozen=True)
-class Steps:
-    """All values that the network computes from a sequence, from the tokens to the predicted films."""
+class NetworkValues:
+    """All values that the network computes from a sequence, and the loss of a training example."""
 
-    # training example: the newest films, some of them masked
+    # training example: the newest films of the sequence, some of them masked
     training_labels: list[str]  # label of each token
     masked_labels: list[str]  # label of each masked film, in the order of the sequence
     masked_films: pd.DataFrame  # see `_masked_film_table`
     # prediction
-    embeddings: np.ndarray  # (T, D) item embeddings of the tokens
-    positions: np.ndarray | None  # (T, D) position embeddings; None: the attention has a relative bias instead
+    token_embeddings: np.ndarray  # (T, D)
+    position_embeddings: np.ndarray | None  # (T, D); None: the attention has a relative bias instead
     attention: Attention
     layers: LayerOutputs
     calibration_factor: float  # factor of the scores before the softmax; 1: the network is not calibrated
     predictions: pd.DataFrame  # a row per predicted film, see `_prediction_table`
     n_items: int
 
-    @property
-    def input(self) -> np.ndarray:
-        """The input of the first block, (T, D)."""
-        return self.embeddings if self.positions is None else self.embeddings + self.positions
 
-
-def compute_steps(predictor: Predictor, films: FilmNumbers, k: int = 10) -> Steps:
-    """Compute all steps for a sequence of at least one item, oldest first, and the k best predicted films.
+def compute_values(predictor: Predictor, films: FilmNumbers, k: int = 10) -> NetworkValues:
+    """Compute the values for a sequence of at least one item, oldest first. Predict the k best films.
 
     Films of the sequence can be predicted, unless the model's loss excludes them (`only_unseen`).
 
@@ -134,25 +124,25 @@ def compute_steps(predictor: Predictor, films: FilmNumbers, k: int = 10) -> Step
         ServingError: If the model is not BERT4Rec, or if an item is not in the catalogue.
     """
     dataset, model = predictor.dataset, as_bert4rec(predictor)
-    prediction_attention = read_attention(predictor, films)
-    tokens = prediction_attention.tokens
+    attention = read_attention(predictor, films)
+    tokens = attention.tokens
     film_tokens, mask_token = tokens[:-1], tokens[-1]
     example = film_tokens[-MAX_EXAMPLE_FILMS:]
     masked_positions = sample_masked_positions(model, example)
     masked_items = example[masked_positions]
     masked_example = example.copy()
     masked_example[masked_positions] = mask_token
-    embeddings, position_embeddings = model.embed_tokens(tokens)
+    token_embeddings, position_embeddings = model.embed_tokens(tokens)
     layers = run_layers(predictor, tokens)
     calibration_factor = model.calibration_factor(np.array(films))
     ranking = Ranking.from_scores(layers.logit_lens[-1] * calibration_factor, None, model.log_probabilities)
-    return Steps(
+    return NetworkValues(
         training_labels=token_labels(dataset, masked_example),
         masked_labels=token_labels(dataset, masked_items),
         masked_films=_masked_film_table(dataset, model, masked_example, masked_positions, masked_items),
-        embeddings=embeddings,
-        positions=position_embeddings,
-        attention=prediction_attention,
+        token_embeddings=token_embeddings,
+        position_embeddings=position_embeddings,
+        attention=attention,
         layers=layers,
         calibration_factor=calibration_factor,
         predictions=_prediction_table(dataset, ranking, k),
@@ -161,10 +151,10 @@ def compute_steps(predictor: Predictor, films: FilmNumbers, k: int = 10) -> Step
 
 
 def sample_masked_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
-    """Return the positions (Q,) that are masked in a training example (T,). They are sampled as in training.
+    """Return the positions (Q,) of the masks in a training example (T,). They are sampled as in training.
 
-    Sampled positions at the two ends are dropped, so that each mask has films on both sides. If no position is left,
-    the middle is masked. With fewer than three films, the ends can be masked.
+    Masks at the two ends are dropped, so that each mask has films on both sides. If no mask is left, the middle film is
+    masked. With fewer than three films, masks at the ends are kept.
     """
     positions = np.flatnonzero(model.training_example(example) != example)
     inner_positions = positions[(positions > 0) & (positions < len(example) - 1)]
@@ -173,10 +163,10 @@ def sample_masked_positions(model: Bert4Rec, example: np.ndarray) -> np.ndarray:
     return np.array([len(example) // 2]) if len(example) > 2 else positions
 
 
-def layer_predictions(predictor: Predictor, steps: Steps, k: int = 5) -> list[pd.DataFrame]:
-    """Return the k best films of each row of `logit_lens`, after 0…L layers, as `_prediction_table` does."""
+def layer_predictions(predictor: Predictor, values: NetworkValues, k: int) -> list[pd.DataFrame]:
+    """Return L + 1 tables of the k best films, for the rows of `logit_lens`. See `_prediction_table`."""
     model = as_bert4rec(predictor)
-    scores_by_layer = steps.layers.logit_lens * steps.calibration_factor
+    scores_by_layer = values.layers.logit_lens * values.calibration_factor
     rankings = (Ranking.from_scores(scores, None, model.log_probabilities) for scores in scores_by_layer)
     return [_prediction_table(predictor.dataset, ranking, k) for ranking in rankings]
 
@@ -186,7 +176,7 @@ def _masked_film_table(
 ) -> pd.DataFrame:
     """Return a row per masked film: item, title, rank, probability by softmax, and loss (-log of the probability).
 
-    `masked_example` (T,) are the tokens of a training example. Masks at `positions` (Q,) replace the `items` (Q,).
+    `masked_example` (T,) are the tokens of a training example, in which masks at `positions` (Q,) replace `items` (Q,).
     """
     logits = model.fill(masked_example, positions)  # (Q, I)
     if model.only_unseen:

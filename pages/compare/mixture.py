@@ -3,7 +3,7 @@
 import pandas as pd
 import streamlit as st
 
-from pages.compare import answers
+from pages.compare import common
 from pages.ui import cache, charts, film_cards, format, recommenders, session
 from pages.ui.i18n import _
 from pages.ui.widgets import selectbox
@@ -31,9 +31,9 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
         others = {name: title for name, title in titles.items() if name != first_name}
         # the key contains the first recommender, because the options depend on it
         second_name = selectbox(_("Second recommender"), others, f"mix_with_{first_name}", width=300)
-    get_predictor = answers.start_fits(dataset, [first_name, second_name])
+    get_predictor = common.start_fits(dataset, [first_name, second_name])
     left, right = get_predictor(first_name), get_predictor(second_name)
-    if left is None or right is None:
+    if not (left and right):
         return  # `get_predictor` has shown why
     label = _("Weight of {model}", model=format.escape_markdown(cache.recommender_title(right)))
     weight = st.slider(label, 0, 100, 50, 10, "%d%%", key="mix_share") / 100
@@ -45,7 +45,7 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
 def show_picks(picks: list[Recommendation], lists: dict[str, list[Recommendation]]) -> None:
     """Show the films of the mixture, each with its rank in the lists of both recommenders.
 
-    picks: List of the mixture. lists: Title of a recommender → its list.
+    picks: The list of the mixture. lists: Title of a recommender → its list.
     """
     ranks_by_title = {title: {entry.item: entry.rank for entry in entries} for title, entries in lists.items()}
     html_rows, csv_rows = [], []

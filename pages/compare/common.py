@@ -1,6 +1,4 @@
-"""The selection of recommenders on Compare, their predictors, and tables of ranks that several tabs show.
-
-A predictor is a recommender that is loaded for a data set.
+"""Shared parts of the tabs of Compare: the menu of recommenders, their predictors, and tables of ranks.
 
 Session state: compared (names of the recommenders) · how_many_each (number of films in each list).
 """
@@ -62,7 +60,7 @@ def start_fits(dataset: Dataset, names: list[str]) -> Callable[[str], Predictor 
 
 
 def predictor_getter(dataset: Dataset) -> Callable[[str], Predictor | None]:
-    """Return a function of a recommender's name that returns the predictor for the visitor's list.
+    """Return a function: name of a recommender → its predictor, adapted to the visitor's list.
 
     If the recommender is not ready, the function shows why and returns None. All calls of the function together wait
     at most `recommenders.MAX_WAIT_SECONDS` seconds for running fits.
@@ -77,7 +75,7 @@ def predictor_getter(dataset: Dataset) -> Callable[[str], Predictor | None]:
 
 
 def compute_for_ready(dataset: Dataset, names: list[str], compute: Callable[[Predictor], Value]) -> dict[str, Value]:
-    """Return title of a recommender → value of `compute` for its predictor, for the recommenders that are ready.
+    """Return title of a recommender → value of `compute` for its predictor, for each recommender that is ready.
 
     The page shows the progress of running fits. A caption names the recommenders that are untrained or whose fit takes
     too long.
@@ -127,7 +125,7 @@ def show_rank_table(ranks: Mapping[str, RankPosition], film: str, file_name: str
     table = pd.DataFrame(rows, titles, [rank_column, _("Probability")])
     alt = _("The rank of the film with each recommender")
     st.table(table.style.apply(lambda _column: bar_styles, subset=[rank_column]), border="horizontal", alt=alt)
-    positions = {title: [position] for title, position in ranks.items()}  # `rank_table` expects a list of films
+    positions = {title: [position] for title, position in ranks.items()}  # `rank_table` expects a list of ranks
     charts.download_buttons(list_comparison.rank_table(positions, [film]), file_name, alt)
 
 
@@ -142,9 +140,7 @@ def rank_text(position: RankPosition, mark_hits: bool) -> str:
 
 
 def shade(table: pd.DataFrame, strengths: pd.DataFrame) -> Styler:
-    """Return a table with shaded cells. strengths: From 0 (no shade) to 1 (strongest shade). NaN: no shade."""
-
-    def cell_style(strength: float) -> str:
-        return "" if pd.isna(strength) else f"background-color: {ACCENT}{round(MAX_ALPHA * strength):02x}"
-
-    return table.style.apply(lambda _table: strengths.map(cell_style), axis=None)
+    """Return a table with shaded cells. strengths: From 0 or NaN (no shade) to 1 (strongest shade)."""
+    alphas = (strengths * MAX_ALPHA).fillna(0).round().astype(int)
+    styles = alphas.map(lambda alpha: f"background-color: {ACCENT}{alpha:02x}")
+    return table.style.apply(lambda _table: styles, axis=None)
