@@ -27,14 +27,16 @@ GROUPING_TITLES = {
     "gender": N_("Gender"),
     "age": N_("Age in years"),
 }
+N_DEFAULT_RECOMMENDERS = 3  # the best recommenders of this number of families
+MAX_RECOMMENDERS = 5
 SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # forms of a Plotly symbol, for recommenders of one family
-ROW_HEIGHT_PX = 30  # without the marks
+ROW_HEIGHT_PX = 30  # of a row without marks
 MARK_HEIGHT_PX = 11  # additional height of a row for each recommender
 ROW_GAP = 0.5  # share of a row's height that is empty, between the marks of two rows
 
 
 def show(view: EvaluationView) -> None:
-    """Show the menus and a chart with a row per bucket."""
+    """Show the menus, and a chart of the selected metric with a row per bucket."""
     dataset = cache.dataset(view.dataset)
     errors.show_file_errors(data.ranks(view)[1])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -42,8 +44,8 @@ def show(view: EvaluationView) -> None:
         grouping = selectbox(_("Group by"), titles, "slicing", width=370)  # fits the longest title
         metric = data.select_metric()
     variants = data.comparable_variants(view, dataset)
-    default = tables.best_of_families(view.board, variants, 3)
-    selected = data.select_recommenders(view, variants, default, "slices", max_selections=5)
+    default = tables.best_of_families(view.board, variants, N_DEFAULT_RECOMMENDERS)
+    selected = data.select_recommenders(view, variants, default, "slices", MAX_RECOMMENDERS)
     if not selected:
         return
     with st.spinner(_("Computing confidence intervals…")):
@@ -72,9 +74,9 @@ def show(view: EvaluationView) -> None:
 
 
 def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[str, str]:
-    """Return bucket → name in the visitor's language. Genres of an own data set are not translated."""
-    is_own_text = grouping == "genre" and dataset not in datasets.PUBLISHED
-    return {bucket: bucket if is_own_text else format.display_group(bucket) for bucket in buckets}
+    """Return bucket → name in the visitor's language. Genres of a visitor's data set are not translated."""
+    is_translated = grouping != "genre" or dataset in datasets.PUBLISHED
+    return {bucket: format.display_group(bucket) if is_translated else bucket for bucket in buckets}
 
 
 def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
