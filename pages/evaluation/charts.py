@@ -199,7 +199,7 @@ def plot_scatter(
     set_layout(figure, PLOT_HEIGHT_PX + MARGIN_PX)
     figure.update_xaxes(title=x_title, zeroline=False)
     if log_column:
-        ticks = {}  # seconds → text
+        ticks: dict[int, str] = {}  # seconds → text
         for unit, (unit_seconds, text) in TIME_UNITS.items():
             ticks |= {step * unit_seconds: _(text, n=step) for step in TIME_TICKS[unit]}
         figure.update_xaxes(type="log", tickvals=list(ticks), ticktext=list(ticks.values()))

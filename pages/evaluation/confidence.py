@@ -143,7 +143,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
         "(BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
     )
     st.caption(text)
-    if protocols.get_current_or_former(view.protocol).splitting != serving_protocol.splitting:
+    if view.definition.splitting != serving_protocol.splitting:
         text = _(
             "This section uses the protocol “{protocol}”, because the recommenders for {data} in this app were "
             "trained for it.",

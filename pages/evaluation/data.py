@@ -21,6 +21,7 @@ from recsys.data.split import FORMER_OTHER_SCALE_RULE, OTHER_SCALE_RULE
 from recsys.errors import RecsysError
 from recsys.evaluation import groups, protocols, results, significance, tables
 from recsys.evaluation.metric_texts import METRIC_TEXTS
+from recsys.evaluation.protocols import Protocol
 
 LoadErrors = list[RecsysError]  # an error for each skipped result, which cannot be read or compared
 
@@ -34,6 +35,11 @@ class EvaluationView:
     dataset: str  # name
     protocol: str  # name
     board: pd.DataFrame  # `tables.leaderboard`: a row per recommender, with translated titles, best NDCG@10 first
+
+    @property
+    def definition(self) -> Protocol:
+        """The definition of the protocol. A former protocol, which only old results have, is without texts."""
+        return protocols.get_current_or_former(self.protocol)
 
     @property
     def key(self) -> str:

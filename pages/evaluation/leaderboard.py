@@ -14,7 +14,7 @@ from pages.ui import cache, errors, format
 from pages.ui.charts import download_numbers, localize_table
 from pages.ui.i18n import N_, _, ngettext, number
 from pages.ui.widgets import segmented_control
-from recsys.evaluation import protocols, published_figures, report, results, significance
+from recsys.evaluation import published_figures, report, results, significance
 from recsys.serving.predictor import Recommender
 
 # layouts of the leaderboard
@@ -73,7 +73,7 @@ def show(view: EvaluationView) -> None:
         )
         layouts = {INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}
         layout = segmented_control(_("Show as"), layouts, "board_view")
-    if not protocols.get_current_or_former(view.protocol).has_whole_histories:
+    if not view.definition.has_whole_histories:
         list_lengths.show(view, metric)
     board, published = view.board, published_figures.published(view.dataset, view.protocol)
     if families:
@@ -102,9 +102,8 @@ def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.Data
         "randomisation test, with Holm's correction for all pairs of this leaderboard.",
         alpha=number(significance.ALPHA, ""),
     )
-    uses_favourites = protocols.get_current_or_former(view.protocol).uses_favourites
-    meanings = (FAVOURITES_METRIC_MEANINGS if uses_favourites else METRIC_MEANINGS)[metric.split("@")[0]]
-    st.caption(" ".join([*map(_, meanings), *map(_, TABLE_NOTES), tied_note]))
+    meanings = FAVOURITES_METRIC_MEANINGS if view.definition.uses_favourites else METRIC_MEANINGS
+    st.caption(" ".join([*map(_, meanings[metric.split("@")[0]]), *map(_, TABLE_NOTES), tied_note]))
     if len(published):
         st.html(codes_html(published))
     numbers = board.merge(tests.drop(columns=["metric", "users"]), how="left", on="variant")
@@ -167,13 +166,12 @@ def show_unevaluated(view: EvaluationView) -> None:
     unevaluated = report.recommenders_without(view.board["variant"])
     if not unevaluated:
         return
-    retraining_reason = protocols.get_current_or_former(view.protocol).retraining_reason
     title = ngettext("{n} recommender without results", "{n} recommenders without results", len(unevaluated))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
         needing_training, mixtures, training_free = report.group_by_training(unevaluated, view.dataset)
         if needing_training:
             text = _("These must be trained first: {models}.", models=_join_titles(needing_training))
-            st.markdown(f"{text} {_(retraining_reason)}".strip())
+            st.markdown(f"{text} {_(view.definition.retraining_reason)}".strip())
             _show_commands(view, needing_training)
         if mixtures:
             text = N_("These are mixtures of other recommenders, which must be trained first: {models}.")

@@ -15,7 +15,7 @@ MAX_DEFAULT_LINES = 5
 
 def show(view: EvaluationView, metric: str) -> None:
     """Plot the metric against the number of films that recommenders get, if two or more numbers have results."""
-    if protocols.get_current_or_former(view.protocol).uses_favourites:
+    if view.definition.uses_favourites:
         length_labels = {protocol.name: str(protocol.n_given) for protocol in protocols.FAVOURITES}
         text = N_("{metric} when recommenders get one to ten films that each person likes.")
     else:

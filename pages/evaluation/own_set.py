@@ -1,6 +1,7 @@
 """The part of the page for a data set of a visitor: a button that evaluates recommenders, and a comparison."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 
@@ -106,9 +107,7 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
             event = {"stage": "evaluate", "done": position, "total": len(names), "name": name}
             report(event)
             try:
-                # Each event of the evaluation is replaced. So the progress bar counts recommenders, and `report` can
-                # cancel during an evaluation.
-                evaluate(name, data, protocol, report=lambda _event, event=event: report(event))
+                evaluate(name, data, protocol, report=_replace_events(event, report))
             except RecsysError as error:
                 failures.append(error)
         if len(failures) == len(names):
@@ -116,6 +115,14 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
 
     tasks.remove(_task_name(dataset))
     tasks.start(_task_name(dataset), evaluate_all)
+
+
+def _replace_events(event: dict[str, Any], report: ProgressCallback) -> ProgressCallback:
+    """Return a callback that reports `event` in place of each event of an evaluation.
+
+    The progress bar then counts recommenders, and `report` can cancel during an evaluation.
+    """
+    return lambda _event: report(event)
 
 
 def _task_name(dataset: str) -> str:

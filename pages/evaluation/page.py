@@ -106,7 +106,7 @@ def show(dataset: str, protocol: str) -> None:
     board, load_errors = data.leaderboard(dataset, protocol)
     view = EvaluationView(dataset, protocol, board)
     if board.empty:
-        st.caption(_(recsys_protocols.get_current_or_former(protocol).meaning))
+        st.caption(_(view.definition.meaning))
     else:
         show_protocol(view)
     is_own = dataset not in datasets.PUBLISHED
@@ -136,8 +136,7 @@ def available_sections(view: EvaluationView, has_studies: bool) -> dict[str, str
     unavailable = set() if has_studies else {"studies"}
     if not same_second.read_statistics(view.dataset):
         unavailable.add("ties")
-    protocol = recsys_protocols.get_current_or_former(view.protocol)
-    if protocol.uses_favourites:  # all other liked films of a person are hidden
+    if view.definition.uses_favourites:  # all other liked films of a person are hidden
         unavailable |= ONE_TARGET_SECTIONS
     return {name: _(title) for name, title in url.EVALUATION_SECTIONS.items() if name not in unavailable}
 
@@ -145,9 +144,8 @@ def available_sections(view: EvaluationView, has_studies: bool) -> dict[str, str
 def show_protocol(view: EvaluationView) -> None:
     """Show the meaning of the protocol, the number of people, and a popover with all rules."""
     rules = data.protocol_rules(view)
-    meaning = _(recsys_protocols.get_current_or_former(view.protocol).meaning)
     n_users = int(view.board["users"].iloc[0])
-    st.caption(" ".join([meaning, *data_notes(view, rules), describe_users(n_users)]))
+    st.caption(" ".join([_(view.definition.meaning), *data_notes(view, rules), describe_users(n_users)]))
     if len(rules) == 1:  # only the name of the protocol
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
@@ -175,15 +173,14 @@ def describe_users(n: int) -> str:
 
 
 def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
-    """Return sentences as Markdown: removed films, untested users, order of films, and further training data."""
+    """Return Markdown sentences about removed films, untested users, the order of films, and further training data."""
     notes = []
     if (n := datasets.min_ratings(view.dataset)) > 1:
         text = ngettext(
             "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
         )
         notes.append(text)
-    protocol = recsys_protocols.get_current_or_former(view.protocol)
-    if protocol.rules.get("users") == recsys_protocols.LEAVE_ONE_OUT_RULES["users"]:
+    if view.definition.rules.get("users") == recsys_protocols.LEAVE_ONE_OUT_RULES["users"]:
         notes.append(_("People with fewer than three films are not tested. Their films are used for training only."))
     if rules.get("order") == recsys_protocols.TIE_RULES["drawn"]:
         text = _("Films rated in the same second have no known order. All recommenders use the same random order.")
