@@ -187,8 +187,6 @@ def show_lists_of_user(
 def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> dict[str, pd.DataFrame]:
     """Return variant → `list_metrics.target_share_by_rank`, for selected recommenders with ranks of the test users."""
     board, _load_errors = data.leaderboard(dataset.name, protocol)
-    if board.empty:
-        return {}
     view = EvaluationView(dataset.name, protocol, board)
     ranks, _load_errors = data.ranks(view)
     comparable = data.comparable_variants(view, dataset)

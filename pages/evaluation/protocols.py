@@ -143,8 +143,7 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     top = TOP_PADDING_PX + round(title_height)
     height = top + RANK_HEIGHT_PX * (len(table) + 1)
     set_layout(figure, height, left=LEFT_MARGIN_PX, right=right).update_layout(showlegend=False, margin_t=top)
-    tick_angle = 0 if is_horizontal else -90
-    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=tick_angle, tickfont_size=11)
-    figure.update_xaxes(side="top", automargin=False, showgrid=False, zeroline=False, range=x_range)
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=0 if is_horizontal else -90)
+    figure.update_xaxes(side="top", automargin=False, showgrid=False, zeroline=False, range=x_range, tickfont_size=11)
     tick_ranks = [1, *range(5, len(table) + 1, 5)]
     return figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=tick_ranks)  # rank 1 on top

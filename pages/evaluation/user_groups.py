@@ -69,7 +69,7 @@ def show(view: EvaluationView) -> None:
         names=view.join_titles(selected),
         grouping=_(GROUPING_TITLES[grouping]),
     )
-    figure = plot_groups(rows, view.board, metric_title(metric), bucket_names)
+    figure = plot_groups(rows, view, metric_title(metric), bucket_names)
     show_chart(figure, alt, table, f"slices-{view.key}-{grouping.replace(' ', '-')}", _("By group"))
 
 
@@ -79,15 +79,14 @@ def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[st
     return {bucket: format.display_group(bucket) if is_translated else bucket for bucket in buckets}
 
 
-def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
+def plot_groups(table: pd.DataFrame, view: EvaluationView, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
     """Plot `groups.metric_by_bucket`: a row per bucket, with a mark and an error bar for each recommender."""
     n_users = table.drop_duplicates("bucket").set_index("bucket")["users"].to_dict()
     row_labels = {bucket: f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n) for bucket, n in n_users.items()}
-    board_rows = board.drop_duplicates("variant").set_index("variant")
     figure = go.Figure()
     plotted_families: list[str] = []
     for variant, rows in table.groupby("variant", sort=False):
-        title, family = board_rows.loc[variant, ["title", "family"]]
+        family = view.family(str(variant))
         style = look(family)
         suffix = SYMBOL_SUFFIXES[plotted_families.count(family) % len(SYMBOL_SUFFIXES)]
         figure.add_scatter(
@@ -96,7 +95,7 @@ def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_na
             orientation="h",
             offsetgroup=str(len(plotted_families)),
             mode="markers",
-            name=title,
+            name=view.title(str(variant)),
             error_x=error_bars(rows["value"], rows["low"], rows["high"], color=style.colour, width=0),
             marker={"color": style.colour, "symbol": style.symbol + suffix, "size": 9},
             customdata=rows[["bucket", "users", "low", "high"]].replace({"bucket": dict(bucket_names)}),
