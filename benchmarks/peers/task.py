@@ -1,4 +1,4 @@
-"""The tasks that every system gets, and the measurement of the trained models. The only library used is NumPy.
+"""The tasks that every system gets, and the measurement of the trained models. NumPy is the only library used.
 
 A speed task trains a BERT4Rec of given sizes. Its loss is the mean cross-entropy of masked items in held-out sequences,
 with a softmax over all items. The masked items are equal for all systems. A quality task trains for a given CPU time.

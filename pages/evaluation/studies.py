@@ -1,4 +1,4 @@
-"""The section Studies. A study is a question and a table of trials. It can have an answer and a chart."""
+"""The section Studies. A study is a question and a table. It can have an answer and a chart."""
 
 import textwrap
 from typing import Any
@@ -95,7 +95,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
 
 
 def add_group(figure: go.Figure, chart: Chart, rows: pd.DataFrame, name: str, look: Look, position: int) -> None:
-    """Add the trace of a group of rows to a figure. name: Name of the group, or "". position: Number of the group."""
+    """Add the trace of a group of rows to a figure. name: Name of the group, or "". position: Number of the group, from 0."""
     error = None
     if chart.low and chart.high:
         error = error_bars(rows[chart.y], rows[chart.low], rows[chart.high], width=3)

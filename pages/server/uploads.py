@@ -62,7 +62,7 @@ class UploadLimits:
         _prefix, _path, ids = scope["path"].partition(UPLOAD_PATH)
         session, _slash, file_id = ids.partition("/")
         length = dict(scope["headers"]).get(b"content-length", b"")
-        file, size = (session, file_id), int(length) if length.isdigit() else None
+        file, size = (session, file_id), (int(length) if length.isdigit() else None)
         if refusal := _refusal(file, size):
             monitoring.count("uploads_refused", str(refusal.status_code))
             await refusal(scope, receive, send)
