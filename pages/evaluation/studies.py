@@ -95,7 +95,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
 
 
 def add_group(figure: go.Figure, chart: Chart, rows: pd.DataFrame, name: str, look: Look, position: int) -> None:
-    """Add the trace of a group of rows to a figure. name: Name of the group, or "". position: Number of the group, from 0."""
+    """Add the trace of a group of rows. name: Name of the group, or "". position: Number of the group."""
     error = None
     if chart.low and chart.high:
         error = error_bars(rows[chart.y], rows[chart.low], rows[chart.high], width=3)
