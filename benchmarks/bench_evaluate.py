@@ -1,4 +1,4 @@
-"""Measure how long it takes to rank the test film of every user among all films that the user has not seen."""
+"""Measure how long it takes to rank the test film of every user among all films not in the user's history."""
 
 from typing import Any
 
@@ -20,11 +20,14 @@ class Options:
 
 
 def measure(options: Options) -> dict[str, Any]:
-    """Return wall time, CPU time, peak memory and NDCG@10. Loading the data set and the model is not timed."""
+    """Return wall time, CPU time, peak memory and NDCG@10.
+
+    Loading the data set and the model is not timed, but it is part of the peak memory.
+    """
     dataset = datasets.load(options.dataset)
     model = checkpoints.load_or_fit(options.model, dataset)
     held_out = protocols.FULL.split(dataset).test
-    with costs() as figures:  # the peak memory includes loading
+    with costs() as figures:
         test_ranks = rank_held_out(model, held_out, protocols.FULL, dataset, with_lists=False).ranks
     return {
         "dataset": options.dataset,
@@ -38,7 +41,7 @@ def measure(options: Options) -> dict[str, Any]:
     }
 
 
-def lines(result: dict[str, Any]) -> list[str]:
+def format_lines(result: dict[str, Any]) -> list[str]:
     """Format a result of `measure` for the terminal."""
     return [
         f"{result['model']} on {result['device']}, {result['users']:,} users of {result['dataset']}, "

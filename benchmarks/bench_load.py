@@ -1,7 +1,7 @@
 """Measure how long it takes to parse a ratings archive into sorted sequences, and to open these sequences again.
 
-The "first" load parses the archive, the "second" opens the result. Each runs in a fresh process. Both use the same
-temporary home folder, which is deleted afterwards.
+The "first" load parses the archive and stores the sequences. The "second" load opens the stored sequences. Each load
+runs in a fresh process. Both use the same temporary home folder, which is deleted afterwards.
 """
 
 import os
@@ -49,17 +49,17 @@ def measure(options: Options) -> dict[str, Any]:
     return {"dataset": options.dataset, "archive": source.name, "archive_mb": megabytes, **sizes, **loads}
 
 
-def lines(result: dict[str, Any]) -> list[str]:
+def format_lines(result: dict[str, Any]) -> list[str]:
     """Format a result of `measure` for the terminal."""
     size = f"{result['ratings']:,} ratings, {result['users']:,} users, {result['films']:,} films"
-    printed = [f"{result['archive']} ({result['archive_mb']:,.0f} MB) as {result['dataset']}: {size}"]
+    text_lines = [f"{result['archive']} ({result['archive_mb']:,.0f} MB) as {result['dataset']}: {size}"]
     for load, task in (("first", "file to sorted sequences"), ("second", "opened again, a history read")):
         figures = result[load]
-        printed.append(
+        text_lines.append(
             f"{load:>6} load: {figures['seconds']:7.3f} s, {figures['memory_mb']:6,.0f} MB at most: {task}"
             f" ({figures['cpu_seconds']:.2f} s of CPU; {figures['process_seconds']:.2f} s with Python's start)"
         )
-    return printed
+    return text_lines
 
 
 def _load(home: str, name: str, archive: Path | None) -> tuple[dict[str, int], dict[str, float]]:

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from benchmarks.generated_data import generate_dataset
 from benchmarks.script import costs, request_seconds
-from recsys.config import Count, Layers, Size, config_class
+from recsys.config import MAX_LENGTH, Count, Layers, Size, config_class
 from recsys.data import datasets
 from recsys.runtime import peak_memory_mb
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from recsys.serving.recommend import Request
 
 N_WARM_UP = 20  # requests before the measurement
-MAX_PROFILED = 100  # requests that are answered again, after the measurement, to time the parts of a request
+MAX_PROFILED = 100  # requests that are answered again after the measurement, to time their parts
 PERCENTILES = (50, 90, 99)
 RESULT_OPTIONS = ("films", "dim", "layers", "heads", "history", "requests", "memory")  # options that a result contains
 N_COUNTED_USERS = 5_000  # generated users, on whose histories the CountMemory is fitted
 COUNTED_MEAN_LENGTH = 144  # mean number of films in their histories, as in ML-20M
-MIN_LENGTH = 200  # positions of the network: the default of `Bert4RecConfig`
-MAX_HISTORY = 32_765  # one less than the maximum of `config.Length`, because [mask] takes a position
+MIN_LENGTH = 200  # minimum positions of the network: the default of `Bert4RecConfig`
+MAX_HISTORY = MAX_LENGTH - 1  # [mask] takes a position
 
 
 @config_class
@@ -53,14 +53,14 @@ def measure(options: Options) -> dict[str, Any]:
     return _measure_batch(options.dataset, options.model) if options.batch else _measure_requests(options)
 
 
-def lines(result: dict[str, Any]) -> list[str]:
+def format_lines(result: dict[str, Any]) -> list[str]:
     """Format a result of `measure` for the terminal."""
     peak_memory = f"{result['memory_mb']:,.0f} MB at most"
     if "users" in result:
         batch = f"{result['model']}, {result['users']:,} users of {result['dataset']}, ten films each, on all cores"
         return [f"{batch}: {result['seconds']:.2f} s ({result['cpu_seconds']:.2f} s of CPU); {peak_memory}"]
     size = f"{result['films']:,} films, d={result['dim']}, L={result['layers']}, h={result['heads']}"
-    size += ", with a memory" if result["memory"] else ""  # a CountMemory
+    size += ", with a CountMemory" if result["memory"] else ""
     parts = ", ".join(f"{name} {milliseconds:.2f}" for name, milliseconds in result["parts_ms"].items())
     return [
         f"{result['requests']} requests of {result['history']} films, one thread; {size}; {peak_memory}",
@@ -70,7 +70,7 @@ def lines(result: dict[str, Any]) -> list[str]:
 
 
 def _measure_requests(options: Options) -> dict[str, Any]:
-    """Measure single requests, one after another. "parts_ms" is the result of `_time_parts`, from a second run."""
+    """Measure single requests, one after another. "parts_ms" is from `_time_parts`, which repeats some requests."""
     from recsys.serving.recommend import Request
 
     predictor = _untrained_predictor(options)

@@ -1,4 +1,4 @@
-"""Run each `recsys bench` command of BENCHES three times, and compare the medians of its figures with their targets.
+"""Run each command of BENCHES three times, and compare the medians of its figures with their targets.
 
     python -m benchmarks.bench_targets --from ml-20m-generated.zip --json benchmarks/bench_targets.json
 
@@ -26,7 +26,7 @@ ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 @dataclass(frozen=True)
 class Target:
-    """The target of a figure: a number that a benchmark measures."""
+    """The target of a figure. A figure is a number that a benchmark measures."""
 
     figure: str  # path of the figure in a result: "wall_ms.p50"
     limit: float | None = None  # None: the figure is only reported
@@ -48,10 +48,10 @@ class Target:
 
 @dataclass(frozen=True)
 class Bench:
-    """A command and the targets of its figures."""
+    """A `recsys bench` command and the targets of its figures."""
 
     name: str
-    command: str  # arguments of `recsys bench`
+    command: str  # arguments of `recsys bench`, without --json
     targets: tuple[Target, ...]
     is_single_threaded: bool = False  # whether NumPy and PyTorch may use only one thread
 
@@ -119,9 +119,9 @@ def run(bench: Bench) -> dict[str, Any]:
 
 
 def summary(target: Target, runs: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the median of a figure over the runs, and the limit.
+    """Return the "median" of a figure over the runs, the values "of" the runs, the "limit", and whether it "holds".
 
-    "of" are the values of the runs. "holds" is whether the median meets the limit, see `Target.is_met`.
+    For "holds" see `Target.is_met`.
     """
     values = [reduce(dict.__getitem__, target.figure.split("."), result) for result in runs]
     median = statistics.median(values)

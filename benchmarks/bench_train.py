@@ -74,7 +74,7 @@ def measure(options: Options) -> dict[str, Any]:
 
 
 def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions) -> dict[str, Any]:
-    """Fit a model without validation and return its speed. `run.report` is replaced.
+    """Fit a recommender with the settings `config`, without validation, and return its speed. `run.report` is replaced.
 
     Speeds are medians over the epochs after the first, which includes warm-up or compilation.
     "first_epoch_extra_seconds" is the time of the first epoch minus the median. Memory is in MB (10⁶ bytes).
@@ -94,7 +94,6 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
     epoch_seconds = [after - before for before, after in pairwise(epoch_ends)]
     median_seconds = statistics.median(epoch_seconds[1:] or epoch_seconds)
     speeds = [event["sequences_per_second"] for event in events[1:] or events]
-    on_gpu = model.device.startswith("cuda")
     return {
         "device": model.device,
         "sequences_per_second": round(statistics.median(speeds), 1),
@@ -103,11 +102,11 @@ def time_training(recommender: str, config: Any, train: Dataset, run: RunOptions
         "preparation_seconds": round(total_seconds - epoch_ends[-1], 4),  # before and after the epochs
         "losses": [event["loss"] for event in events],
         "memory_mb": round(peak_memory_mb(), 1),  # peak of the process, data included
-        "gpu_memory_mb": max(event["memory_mb"] for event in events) if on_gpu else None,
+        "gpu_memory_mb": max(event["memory_mb"] for event in events) if model.device.startswith("cuda") else None,
     }
 
 
-def lines(result: dict[str, Any]) -> list[str]:
+def format_lines(result: dict[str, Any]) -> list[str]:
     """Format a result of `measure` for the terminal, in three lines."""
     settings, losses = result["settings"], result["losses"]
     gpu = f", GPU memory {result['gpu_memory_mb']:,.0f} MB" if result["gpu_memory_mb"] else ""
@@ -126,7 +125,7 @@ def lines(result: dict[str, Any]) -> list[str]:
 def _config(options: Options, dataset_name: str) -> Any:
     """Return the preset for the data set, with the values of the flags that are given.
 
-    Films of generated data are independent. Their embeddings start at random, because a start from PMI would be noise.
+    For generated data, embeddings start at random. The films are independent, so a start from PMI would be noise.
     """
     from recsys.models import registry
 

@@ -2,9 +2,10 @@
 
     python -m benchmarks.browser_latency --data ml-1m
 
-The script starts the app and opens a link to a list of films in Chromium. Two actions are clicks that change the
-predictions. Their time ends with the last change in the page. "switch page" ends when the predictions are shown,
-"search" when the results are shown. "first paint" is the time from opening the link to the first predictions.
+The script starts the app and opens a link to a list of films in Chromium. "move a film" and "add a film, undo" are
+clicks that change the predictions. Their time ends with the last change of the predictions. "switch page" ends when the
+predictions are shown, "search" when the results are shown. "first paint" is the time from opening the link to the first
+predictions.
 
 The script needs playwright, chromium and the data set (python -m recsys data get ml-1m).
 """
@@ -25,13 +26,13 @@ from tests.served_app import served_app
 
 FILMS = "260-1196-1210-1270-589-1240-2571-780-480-1580"  # MovieLens ids of the ten films in the list
 FILMS_OF_ML_100K = "50-172-181-204-195-183-121-82-96-313"  # a list for ML-100K, which has other ids
-WORDS = ("film", "terminator", "stra wars", "love", "the", "night")  # search terms, one with a typo
+WORDS = ("film", "terminator", "stra wars", "love", "the", "night")  # search terms; "stra" is a typo
 CHROMIUM_FLAGS = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update"
-# JavaScript: whether the script of the page has ended and predictions are shown
-READY = "document.querySelector('[data-test-script-state=notRunning]') && document.querySelector('.st-key-picks b')"
-# JavaScript: click a button, and return the milliseconds until the last change of the predictions. A change is the last
-# if the script of the page has ended and nothing has changed for 120 ms.
-CLICK = """button => new Promise((done, fail) => {
+# whether the script of the page has ended and predictions are shown
+READY_JS = "document.querySelector('[data-test-script-state=notRunning]') && document.querySelector('.st-key-picks b')"
+# Click a button, and return the milliseconds until the last change of the predictions. A change is the last if the
+# script of the page has ended and nothing has changed for 120 ms.
+CLICK_JS = """button => new Promise((done, fail) => {
   const text = () => [...document.querySelectorAll('.st-key-picks b')].map(b => b.innerText).join('|');
   const oldText = text(), start = performance.now();
   let lastText = oldText, changeTime = 0;
@@ -49,15 +50,15 @@ CLICK = """button => new Promise((done, fail) => {
 
 
 def move(page: Any, turn: int) -> float:
-    """Move the second-to-last film of the list down. The next turn restores the order."""
+    """Swap the last two films of the list. The next turn restores the order."""
     rows = page.locator(".st-key-sequence [class*=st-key-down-] button")
-    return float(rows.nth(rows.count() - 2).evaluate(CLICK))
+    return float(rows.nth(rows.count() - 2).evaluate(CLICK_JS))
 
 
 def add_or_undo(page: Any, turn: int) -> float:
     """Add the top recommendation. The next turn undoes it, so the list does not grow."""
     button = ".st-key-undo button" if turn % 2 else ".st-key-picks [class*=st-key-pick-] button"
-    return float(page.locator(button).first.evaluate(CLICK))
+    return float(page.locator(button).first.evaluate(CLICK_JS))
 
 
 def switch_page(page: Any, turn: int) -> float:
@@ -66,7 +67,7 @@ def switch_page(page: Any, turn: int) -> float:
     page.get_by_role("link", name="Compare").click()
     page.wait_for_selector("ol.nr-list")
     page.get_by_role("link", name="Watch next").click()
-    page.wait_for_function(READY)
+    page.wait_for_function(READY_JS)
     return 1000 * (time.perf_counter() - start) / 2
 
 
@@ -125,7 +126,7 @@ def measure(link: str, options: argparse.Namespace) -> dict[str, dict[str, float
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=CHROMIUM_FLAGS.split())
         open_page(browser, link).close()  # loads models and fills caches
         milliseconds: dict[str, list[float]] = {"first paint": []}  # the server is warm, the browser cache is empty
-        for _ in range(max(3, options.times // 5)):
+        for _ in range(max(3, options.times // 5)):  # fewer than clicks, because each takes seconds
             start = time.perf_counter()
             open_page(browser, link).close()
             milliseconds["first paint"].append(1000 * (time.perf_counter() - start))
@@ -144,7 +145,7 @@ def open_page(browser: Any, link: str) -> Any:
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(60_000)
     page.goto(link)
-    page.wait_for_function(READY)
+    page.wait_for_function(READY_JS)
     return page
 
 

@@ -22,10 +22,10 @@ import numpy as np
 import pandas as pd
 
 MIN_LENGTH = 20  # ratings of a user, as in ML-20M
-MAX_LENGTH = 9_254  # also of ML-20M
+MAX_LENGTH = 9_254  # maximum ratings of a user in ML-20M
 LENGTH_SIGMA = 1.38  # of the log-normal part of a length, for the median of 68 and the mean of 144 of ML-20M
 POPULARITY_SIGMA = 3.2  # of the log-normal popularities of films, whose median is 1
-MAX_POPULARITY = 3_740
+MAX_POPULARITY = 3_740  # cuts the tail of the popularities
 MIN_FILM_RATINGS = 5
 N_THEMES = 50
 THEME_WIDTH = 1.5  # themes start 1 apart; a width above 1 makes users return to the previous theme now and then
@@ -93,7 +93,7 @@ class Generator:
 
     def history(self, user: int) -> np.ndarray:
         """Return the films of a user in the order of watching, without repeats, sampled by popularity."""
-        # each user watches the next films of a cycle, so that each film gets MIN_FILM_RATINGS ratings
+        # each user also watches the next films of a cycle, so that each film gets MIN_FILM_RATINGS ratings
         n_fixed = math.ceil(MIN_FILM_RATINGS * self.options.films / self.options.users)
         fixed_films = (user * n_fixed + np.arange(n_fixed)) % self.options.films
         # The films with the smallest exponential variables, whose rates are the popularities, are a weighted sample
@@ -103,6 +103,7 @@ class Generator:
         length = self.lengths[user]
         films = np.argpartition(keys, length)[:length]
         first_theme = self.rng.integers(N_THEMES)
+        # position of each film in the order of watching: its theme, and a random position within the theme
         positions = (self.themes[films] - first_theme) % N_THEMES + THEME_WIDTH * self.rng.random(length)
         return films[np.argsort(positions)]
 

@@ -9,16 +9,23 @@ from recsys.data.dataset import Catalog, DataError, Dataset, Interactions, film_
 
 FIRST_TIMESTAMP = 789_652_009  # of the ratings of ML-20M, in seconds since 1970
 LAST_TIMESTAMP = 1_427_784_002  # also of ML-20M
-FILM_SPREAD = 2.0  # standard deviation of the logarithms of the popularities, close to MovieLens
+POPULARITY_SIGMA = 2.0  # of the log-normal popularities of films, close to MovieLens
 
 
-def generate_dataset(users: int, films: int, mean_length: float, seed: int = 0, user_spread: float = 1.4) -> Dataset:
+def generate_dataset(users: int, films: int, mean_length: float, seed: int = 0, length_sigma: float = 1.4) -> Dataset:
     """Generate a data set with log-normal film popularities and history lengths that are log-normal above a minimum.
 
     All ratings are 4 stars. Unlike in MovieLens, a film may occur in a history more than once. The times of a user's
     events ascend, and each user's events come after all events of the previous user. A model can only learn the
-    popularity. `user_spread` is the standard deviation of the logarithms of the lengths. With 0, all lengths are equal.
-    The default is close to MovieLens: with the sizes of ML-20M, the median history is about half the mean.
+    popularity.
+
+    Args:
+        users: Number of users.
+        films: Number of films.
+        mean_length: Mean number of films in a history.
+        seed: Seed of the random numbers.
+        length_sigma: Standard deviation of the logarithms of the lengths. With 0, all lengths are equal. The default is
+            close to MovieLens: with the sizes of ML-20M, the median history is about half the mean.
 
     Raises:
         DataError: A size is less than 1.
@@ -27,10 +34,10 @@ def generate_dataset(users: int, films: int, mean_length: float, seed: int = 0, 
         raise DataError("generated data needs at least one user, one film and one film per user")
     rng = np.random.default_rng(seed)
     min_length = min(20.0, mean_length / 2)  # 20 as in MovieLens
-    excess = rng.lognormal(sigma=user_spread, size=users)
+    excess = rng.lognormal(sigma=length_sigma, size=users)
     excess *= (mean_length - min_length) / excess.mean()
     lengths = np.maximum(1, np.round(min_length + excess)).astype(np.int64)  # (U,)
-    popularity = rng.lognormal(sigma=FILM_SPREAD, size=films)
+    popularity = rng.lognormal(sigma=POPULARITY_SIGMA, size=films)
     views = rng.multinomial(lengths.sum(), popularity / popularity.sum())  # (I,)
     item = rng.permutation(np.repeat(np.arange(films, dtype=np.int32), views))  # (E,)
     user = np.repeat(np.arange(users, dtype=np.int32), lengths)

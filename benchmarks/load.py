@@ -31,7 +31,7 @@ from tests.served_app import App, PageError, Visitor, link, served_app
 
 BUTTON_LABEL = "*Move "  # start of the labels of the buttons that move a film
 ERRORS = (OSError, PageError, TimeoutError, websockets.WebSocketException)
-SETTLED_VISITS = 200  # first visits of `--leaving`, after which the caches of the server are full
+SETTLED_VISITS = 200  # visits of `--leaving` before the measurement, which fill the caches of the server
 # targets: number of visitors → maximum
 RERUN_P95_MS = {10: 1000.0, 25: 3000.0}
 FIRST_PAGE_P95_MS = {10: 3000.0, 25: 10_000.0, 50: 10_000.0}
@@ -40,7 +40,7 @@ MEMORY_MB = {50: 100.0}
 
 @dataclass
 class Times:
-    """Seconds until a first page and a rerun were complete, and the errors of visitors whose visit ended early."""
+    """Seconds until each first page and each rerun were complete, and the errors that ended visits."""
 
     first_page: list[float] = field(default_factory=list)
     rerun: list[float] = field(default_factory=list)
@@ -68,9 +68,9 @@ async def visit(app: App, query: str, presses: int, pause: float, seed: int, tim
 
 
 async def measure(app: App, query: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Let visitors use an app that a first visitor has warmed up. Return times in ms, errors and memory.
+    """Let visitors use an app that a first visitor has warmed up. Return times in ms, errors and memory in MB.
 
-    With `options.leaving`, more visitors open the page and leave. "kib_per_visit" is the growth of memory by a visit.
+    With `options.leaving`, more visitors open the page and leave. "kib_per_visit" is the memory that each visit adds.
     """
     await visit(app, query, 1, 0.1, 0, Times())
     memory_mb_before, times = app.memory_mb, Times()
@@ -104,10 +104,10 @@ def _milliseconds(seconds: Sequence[float], quantile: float) -> int | None:
 
 
 def targets(visitors: int) -> list[Target]:
-    """Return the targets for a number of visitors."""
+    """Return the targets for a number of visitors, without a limit where there is none for this number."""
     limits = {"first_page_p95_ms": FIRST_PAGE_P95_MS, "p95_ms": RERUN_P95_MS, "memory_mb": MEMORY_MB}
-    by_visitors = [Target(figure, maximum.get(visitors)) for figure, maximum in limits.items()]
-    return [Target("failed", 0), *by_visitors, Target("kib_per_visit", 20), Target("p50_ms"), Target("worst_ms")]
+    load_targets = [Target(figure, maximum.get(visitors)) for figure, maximum in limits.items()]
+    return [Target("failed", 0), *load_targets, Target("kib_per_visit", 20), Target("p50_ms"), Target("worst_ms")]
 
 
 @exit_on_error()

@@ -54,7 +54,7 @@ SMOKE_LIMITS = Limits(minutes=0.05, validations=2, validation_users=50)
 
 @exit_on_error()
 def main(argv: Sequence[str] | None = None) -> None:
-    """Train the named systems and print all rows."""
+    """Train the named models of the peers, and print all rows."""
     arguments = parser(__doc__)
     arguments.add_argument("--dataset", default="ml-1m")
     arguments.add_argument("--systems", default=",".join(PEER_MODELS), help="systems to train, or none (default: all)")
@@ -84,11 +84,11 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def make_task(dataset: Dataset, limits: Limits) -> QualityTask:
-    """Return the task with all users who have held-out films. Films of the same second are in random order."""
+    """Return the task for all users who have held-out films. Films of the same second are in random order."""
     split = UNTIED(dataset, limits.seed)
-    histories = split.train.histories
-    train = [histories[user] for user in split.test.queries.users]
-    return QualityTask(limits, dataset.n_items, train, np.array(split.valid.targets), np.array(split.test.targets))
+    all_histories = split.train.histories
+    histories = [all_histories[user] for user in split.test.queries.users]
+    return QualityTask(limits, dataset.n_items, histories, np.array(split.valid.targets), np.array(split.test.targets))
 
 
 def train(name: str, python_path: str, task: QualityTask) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def our_rows(dataset: str) -> list[dict[str, Any]]:
 
 
 def merge(earlier_rows: list[dict[str, Any]], new_rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the rows of the peers in the order of PEER_MODELS. A new row replaces an earlier row."""
+    """Return the rows of the peers in the order of PEER_MODELS. A new row replaces the earlier row of its model."""
     by_name = {row["system"].replace(" ", "-"): row for row in (*earlier_rows, *new_rows)}
     return [by_name[name] for name in PEER_MODELS if name in by_name]
 
@@ -137,13 +137,13 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         RecsysError: No model has been trained and evaluated both here and by a peer.
     """
     rows = sorted(rows, key=lambda row: -row["test"]["ndcg@10"])
-    peer_rows = [row for row in rows if "machine" in row]
+    peer_rows = [row for row in rows if not row["system"].startswith("ours ")]
     comparisons = []
     for model, variant in COUNTERPARTS.items():
         our_row = next((row for row in rows if row["system"] == f"ours {variant}" and "train_seconds" in row), None)
-        peer_row = next((row for row in peer_rows if row["system"].endswith(f" {model}")), None)  # of the best peer
-        if our_row and peer_row:
-            comparisons.append(_comparison(model, our_row, peer_row))
+        best_peer_row = next((row for row in peer_rows if row["system"].endswith(f" {model}")), None)
+        if our_row and best_peer_row:
+            comparisons.append(_comparison(model, our_row, best_peer_row))
     if not comparisons:
         raise RecsysError(f"no model has been trained on {dataset} by us and by others yet")
     training_minutes = [round(row["train_seconds"] / 60, 1) if "train_seconds" in row else None for row in rows]

@@ -43,7 +43,7 @@ MEDIAN_FIGURES = ("sequences_per_second", "seconds", "fit_seconds", "memory_mb",
 
 @dataclass(frozen=True)
 class System:
-    """A system that is measured."""
+    """A system that is measured: this project with some flags, or a peer (another library)."""
 
     name: str
     script: str  # module in benchmarks/peers
@@ -67,7 +67,7 @@ SYSTEMS = (
     # RecBole pins an old ray, which only tuning needs
     System("recbole", "recbole", installs=(TORCH, RECBOLE_PACKAGES, ("--no-deps", "recbole==1.2.1"))),
 )
-SPEED_TARGETS = {  # (our system, peer) → our speed / the speed of the peer, in sequences per second
+SPEED_TARGETS = {  # (our system, peer) → target of our speed divided by the speed of the peer
     (OURS.name, "rectools"): Target("times_the_speed", 12, is_minimum=True),
     (OURS.name, "recbole"): Target("times_the_speed", 8, is_minimum=True),
     (OURS_WITH_BIAS.name, "rectools"): Target("times_the_speed", 15, is_minimum=True),
@@ -112,7 +112,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 
 def ensure_environment(system: System, folder: Path) -> str:
-    """Return the path of the Python of a system. Make its environment if it is missing or incomplete."""
+    """Return the path of the Python of a system. Make the environment of a peer if it is missing or incomplete."""
     if not system.installs:
         return sys.executable
     home = (folder / system.script).resolve()
@@ -131,7 +131,7 @@ def ensure_environment(system: System, folder: Path) -> str:
 
 
 def make_task(dataset: Dataset, settings: Settings) -> SpeedTask:
-    """Return the task: hold out some users, keep the newest films, and drop films that only held-out users have."""
+    """Return the task: hold out HELD_OUT_SHARE of the users, and drop films that only held-out users have."""
     rng = np.random.default_rng(settings.seed)
     histories = [history[-settings.length :] for history in LEAVE_ONE_OUT(dataset).train.histories if len(history) > 1]
     n_held_out = round(HELD_OUT_SHARE * len(histories))
@@ -141,10 +141,10 @@ def make_task(dataset: Dataset, settings: Settings) -> SpeedTask:
     held_out = [history[np.isin(history, items)] for row, history in enumerate(histories) if row in held_out_rows]
     held_out = [history for history in held_out if len(history) > 1]
     if not held_out:
-        raise RecsysError(f"{dataset.name}: nobody can be kept out; choose a larger data set")
+        raise RecsysError(f"{dataset.name}: no user can be held out; choose a larger data set")
     masks = [rng.random(len(history)) < settings.mask_prob for history in held_out]
     for mask in masks:
-        position = rng.integers(len(mask))
+        position = rng.integers(len(mask))  # sampled for each mask, so that a seed always gives the same masks
         if not mask.any():  # at least one film is masked
             mask[position] = True
     train, held_out = ([np.searchsorted(items, history) for history in part] for part in (train, held_out))
@@ -170,10 +170,10 @@ def run(
 
 
 def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, float]:
-    """Return our speed divided by the peer's, and the peer's latency divided by ours. Above 1, ours is better.
+    """Return our speed divided by the peer's, and the peer's latency divided by ours. Above 1, our system is better.
 
-    Both are medians over rounds, NaN without rounds. A ratio compares two runs of the same round, because the load of
-    the machine changes between rounds.
+    Both are medians over rounds, NaN if one of the systems was not run. A ratio compares two runs of the same round,
+    because the load of the machine changes between rounds.
     """
     frame, names = pd.json_normalize(runs), ("sequences_per_second", "latency_ms.p50")
     speeds, latencies = (frame.pivot_table(index="round", columns="system", values=name) for name in names)
@@ -183,7 +183,7 @@ def ratios(runs: list[dict[str, Any]], ours: str, peer: str) -> tuple[float, flo
 
 
 def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    """Return the medians of each system over its runs, with the `ratios` of OURS to the system."""
+    """Return system → medians over its runs, and the `ratios` of OURS to the system if OURS was run."""
     frame = pd.json_normalize(runs).rename(columns={"latency_ms.p50": "latency_ms"})
     table = frame.groupby("system", sort=False)[[*MEDIAN_FIGURES, "latency_ms"]].median().round(4).to_dict("index")
     for name in set(table) - {OURS.name} if OURS.name in table else ():
@@ -202,7 +202,7 @@ def format_figures(name: str, figures: dict[str, Any], latency_ms: float) -> str
 
 
 def summary_lines(table: dict[str, dict[str, Any]], runs: list[dict[str, Any]]) -> list[str]:
-    """Format the medians and the targets."""
+    """Format the `summary` of the runs and the targets for the terminal."""
     lines = ["medians:", *(f"   {format_figures(name, row, row['latency_ms'])}" for name, row in table.items())]
     for (ours, peer), target in SPEED_TARGETS.items():
         speed, latency = ratios(runs, ours, peer)

@@ -32,21 +32,22 @@ NEGATIVES = 256  # of the sampled softmax
 # kind of work → column of the tables
 KINDS = {"softmax": "step, softmax", "sampled-softmax": f"step, {NEGATIVES} sampled", "request": "request"}
 # measured numbers of films in the catalogue, and in a history
-FILMS = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
+CATALOGUES = (1_000, 3_000, 10_000, 30_000, 100_000, 300_000, 1_000_000)
 HISTORIES = (50, 100, 200, 500, 1_000)
-DEFAULT_FILMS, DEFAULT_HISTORY = 10_000, 200  # constant size while the other size grows
+DEFAULT_FILMS = 10_000  # while the history grows
+DEFAULT_HISTORY = 200  # while the catalogue grows
 UNITS = "ms of CPU time on one thread, MB on top of the data"
-LARGE_CATALOGUE = 100_000  # films; from this size, fewer steps and requests are timed, because a step takes seconds
+LARGE_CATALOGUE = 100_000  # from this number of films, fewer steps and requests are timed: a step takes seconds
 N_WARM_UP_REQUESTS = 3
 
 
 @dataclass(frozen=True)
 class Point:
-    """A measurement: the kind of work (see KINDS), the number of films, and the films of a history."""
+    """The work and the sizes of a measurement."""
 
-    kind: str
-    films: int
-    history: int
+    kind: str  # of KINDS
+    films: int  # in the catalogue
+    history: int  # films in a history
 
 
 def main(argv: Sequence[str] | None = None) -> None:
@@ -67,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def grid(quick: bool) -> list[Point]:
     """Return the points to measure: growing catalogues, then growing histories."""
-    films, histories = (FILMS[:3:2], HISTORIES[:3:2]) if quick else (FILMS, HISTORIES)
+    films, histories = (CATALOGUES[:3:2], HISTORIES[:3:2]) if quick else (CATALOGUES, HISTORIES)
     sizes = [*((n, DEFAULT_HISTORY) for n in films), *((DEFAULT_FILMS, n) for n in histories if n != DEFAULT_HISTORY)]
     return [Point(kind, *size) for size in sizes for kind in KINDS]
 
@@ -77,7 +78,7 @@ def measure(point: Point) -> dict[str, float]:
     time_work = time_requests if point.kind == "request" else time_steps
     # a first call without a measurement, because libraries load code when they are first used
     time_work(generate_dataset(BATCH_SIZE, 10, 5), Point(point.kind, 10, 5))
-    dataset = generate_dataset(BATCH_SIZE, point.films, point.history, user_spread=0)
+    dataset = generate_dataset(BATCH_SIZE, point.films, point.history, length_sigma=0)
     _ = dataset.catalog.films  # computes the cached list of films, whose memory belongs to the data
     data_mb = reset_peak_mb()
     seconds = time_work(dataset, point)
@@ -85,7 +86,7 @@ def measure(point: Point) -> dict[str, float]:
 
 
 def time_steps(dataset: Dataset, point: Point) -> list[float]:
-    """Return CPU seconds of training steps without the first. An epoch has one step here."""
+    """Return the CPU seconds of each training step but the first. An epoch has one step here."""
     schedule = TrainConfig(epochs=4 if point.films >= LARGE_CATALOGUE else 9, batch_size=BATCH_SIZE)
     config = Bert4RecAblatedConfig(schedule=schedule, length=point.history, pmi_init=False, without="relative bias")
     if point.kind == "sampled-softmax":
@@ -102,13 +103,13 @@ def time_steps(dataset: Dataset, point: Point) -> list[float]:
 
 
 def time_requests(dataset: Dataset, point: Point) -> list[float]:
-    """Return CPU seconds of requests without the first N_WARM_UP_REQUESTS."""
+    """Return the CPU seconds of each request but the first N_WARM_UP_REQUESTS."""
     from recsys.models import registry
     from recsys.serving.predictor import Predictor
     from recsys.serving.recommend import Request
 
-    config = Bert4RecAblatedConfig(length=point.history + 1, without="relative bias")  # the history and [mask]
-    model = Bert4RecAblated(config)
+    # the network has positions for the history and [mask]
+    model = Bert4RecAblated(Bert4RecAblatedConfig(length=point.history + 1, without="relative bias"))
     model.module = model.build(dataset.n_items)
     model.module.eval()
     reset_peak_mb()  # leaves out the peak of building the model
@@ -126,7 +127,7 @@ def reset_peak_mb() -> float:
 
 
 def tables(document: dict[str, Any]) -> list[str]:
-    """Return the machine and the figures as two Markdown tables, with a row per size and a column per kind."""
+    """Return the machine and two Markdown tables of the points, with a row per size and a column per kind of work."""
     lines = [machine.format_description(document["machine"]), ""]
     for size, fixed, default, title in (
         ("films", "history", DEFAULT_HISTORY, f"Histories of {DEFAULT_HISTORY} films; {UNITS}:"),

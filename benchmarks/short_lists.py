@@ -1,4 +1,4 @@
-"""Measure NDCG@10 for visitors with short lists: a recommender gets only the newest k films of each user.
+"""Measure NDCG@10 for short lists: a recommender gets only the newest k films of each user.
 
     python -m benchmarks.short_lists                                      the default recommender, built-in data set
     python -m benchmarks.short_lists pool sasrec-memory markov --json benchmarks/short_lists.json
@@ -30,7 +30,7 @@ from recsys.serving import predictor
 from recsys.serving.recommend import Request
 
 LENGTHS = (1, 2, 3, 5, 10)
-WHOLE_HISTORY = 0  # a length that stands for all films, as in `Protocol.n_newest`
+WHOLE_HISTORY = 0  # length that means all films, as in `Protocol.n_newest`
 REQUEST_LENGTHS = (3, 50)  # films in the timed requests
 METRIC = "ndcg@10"
 N_REQUESTS = 200
@@ -53,17 +53,17 @@ def main(argv: Sequence[str] | None = None) -> None:
     rows = []
     for name in options.recommenders or [predictor.default_name(dataset.name)]:
         model = checkpoints.load_or_fit(name, dataset, splitting=splitting)
-        row: dict[str, Any] = {"recommender": name}
+        by_length: dict[str, Any] = {}
         for length in (*options.lengths, WHOLE_HISTORY):
             protocol = replace(FULL, n_newest=length)
             ranks = rank_held_out(model, held_out, protocol, dataset, with_lists=False).ranks
             low, high = significance.intervals(ranks[None])[METRIC]
             value = float(np.mean(metrics.rank_values(ranks, METRIC)))
-            row[str(length or "all")] = {METRIC: round(value, 4), "interval": [round(low, 4), round(high, 4)]}
-        row["request_ms"] = {str(n): round(request_ms(name, dataset, held_out, n), 1) for n in REQUEST_LENGTHS}
-        rows.append(row)
-        figures = "  ".join(f"{key}: {figure[METRIC]:.4f}" for key, figure in row.items() if METRIC in figure)
-        print(f"{name:20s} {figures}  request (3 films): {row['request_ms']['3']} ms", flush=True)
+            by_length[str(length or "all")] = {METRIC: round(value, 4), "interval": [round(low, 4), round(high, 4)]}
+        milliseconds = {str(n): round(request_ms(name, dataset, held_out, n), 1) for n in REQUEST_LENGTHS}
+        rows.append({"recommender": name, **by_length, "request_ms": milliseconds})
+        figures = "  ".join(f"{length}: {figure[METRIC]:.4f}" for length, figure in by_length.items())
+        print(f"{name:20s} {figures}  request (3 films): {milliseconds['3']} ms", flush=True)
     description = {"dataset": dataset.name, "part": options.part, "splitting": splitting.name, "users": len(held_out)}
     write_json(options.json, description | {"seed": 0, "machine": machine.describe(), "rows": rows})
 

@@ -9,7 +9,7 @@ films that belong to the group, divided by the highest possible number: ten, or 
 films. `mean` is the mean of all groups, `worst_third` the mean of the third of the groups with the lowest shares.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -28,26 +28,26 @@ N_RECOMMENDATIONS = 10  # per visitor
 N_VISITORS = 12  # of each group
 MIN_FILMS = 8  # of a group
 
-GroupRule = Callable[[Film, set[str], str], bool]  # film, its genres, its language → whether it belongs to the group
+# film, its genres, its original language → whether the film belongs to a group
+GroupRule = Callable[[Film, set[str], str], bool]
 
 
-def language_rule(*codes: str, animated: bool = False) -> GroupRule:
-    """Return a rule for films of some languages: only animated films if `animated`, else only other films."""
-    return lambda film, genres, language: language in codes and ("Animation" in genres) == animated
+def language_rule(*codes: str, is_animated: bool = False) -> GroupRule:
+    """Return a rule for films of some languages: only animated films if `is_animated`, else only other films."""
+    return lambda film, genres, language: language in codes and ("Animation" in genres) == is_animated
 
 
-def genre_rule(*names: str, years: tuple[int, int] = (0, 9999), without: Iterable[str] = ()) -> GroupRule:
-    """Return a rule for films that have all of some genres, none of others, and are of some years."""
-    excluded = set(without)
+def genre_rule(*names: str, years: tuple[int, int] = (0, 9999), excluded: tuple[str, ...] = ()) -> GroupRule:
+    """Return a rule for films with all of some genres and no excluded genre. years: First and last year."""
     return lambda film, genres, language: (
-        genres >= set(names) and not genres & excluded and years[0] <= (film.year or 0) <= years[1]
+        genres >= set(names) and genres.isdisjoint(excluded) and years[0] <= (film.year or 0) <= years[1]
     )
 
 
-def title_rule(*starts: str, years: tuple[int, int], genre: str = "") -> GroupRule:
-    """Return a rule for films whose title starts with one of some texts."""
+def title_rule(*prefixes: str, years: tuple[int, int], genre: str = "") -> GroupRule:
+    """Return a rule for films whose title starts with one of the prefixes. years: First and last year."""
     return lambda film, genres, language: (
-        film.title.startswith(starts) and years[0] <= (film.year or 0) <= years[1] and (not genre or genre in genres)
+        film.title.startswith(prefixes) and years[0] <= (film.year or 0) <= years[1] and (not genre or genre in genres)
     )
 
 
@@ -62,14 +62,14 @@ GROUPS: dict[str, GroupRule] = {
     "Scandinavian": language_rule("sv", "da", "no"),
     "Chinese and Cantonese": language_rule("zh", "yue"),
     "Japanese": language_rule("ja"),
-    "anime": language_rule("ja", animated=True),
+    "anime": language_rule("ja", is_animated=True),
     "documentaries": genre_rule("Documentary"),
     "film noir": genre_rule("Film-Noir"),
     "westerns": genre_rule("Western"),
     "horror, 1968 to 1989": genre_rule("Horror", years=(1968, 1989)),
     "musicals until 1969": genre_rule("Musical", years=(0, 1969)),
     "romantic comedies, 1989 to 2001": genre_rule(
-        "Romance", "Comedy", years=(1989, 2001), without=("Action", "Animation", "Fantasy", "Crime")
+        "Romance", "Comedy", years=(1989, 2001), excluded=("Action", "Animation", "Fantasy", "Crime")
     ),
     "Pixar": title_rule(
         *("Toy Story", "A Bug's Life", "Finding ", "Monsters, Inc", "Monsters University", "The Incredibles"),
@@ -160,7 +160,7 @@ def items_of_groups(dataset: Dataset) -> dict[str, np.ndarray]:
 
 
 def mean_share(model: Model, items: np.ndarray, dataset: Dataset, seed: int) -> float:
-    """Return the mean share of the visitors of a group with these items (n,)."""
+    """Return the mean share of the visitors of a group. items: The items of the group, (n,)."""
     rng = np.random.default_rng(seed)
     histories = [rng.choice(items, HISTORY_LENGTH, replace=False) for _ in range(N_VISITORS)]
     scores = model.score(Queries(histories))[:, : dataset.n_items]

@@ -34,7 +34,7 @@ from recsys.models.ablations import Bert4RecAblated, Bert4RecAblatedConfig
 from recsys.ranking.metrics import METRICS, summary
 from recsys.training.options import RunOptions, TrainConfig
 
-# Each step costs some milliseconds on a GPU, even with a small batch. So there are few steps with a high learning rate.
+# On a GPU, even a step with a small batch takes milliseconds. So there are few steps with a high learning rate.
 ML_1M = Bert4RecAblatedConfig(
     schedule=TrainConfig(
         epochs=60, batch_size=128, lr=4e-3, warmup_steps=100, ema_decay=0.997, validate_every=5, patience=4
@@ -59,7 +59,7 @@ TARGETS = (  # for TARGETS_DATASET on an H100 or H200
 
 @exit_on_error()
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure and print the figures."""
+    """Measure, and print the figures and the targets."""
     arguments = parser(__doc__)
     arguments.add_argument("--dataset", default=TARGETS_DATASET)
     arguments.add_argument("--device", default="auto", help="auto (a GPU if there is one), cpu, cuda, cuda:1 …")
@@ -86,8 +86,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     write_json(options.json, {"benchmark": "time_to_quality", "machine": machine.describe(), "runs": [result]})
 
 
-def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, rank_test: bool = True) -> dict[str, Any]:
-    """Train with early stopping, rank the test films, and return metrics and the seconds of each part."""
+def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, with_test: bool) -> dict[str, Any]:
+    """Train with early stopping, rank the test films if `with_test`, and return metrics and the time of each part."""
     events: list[dict[str, Any]] = []
 
     def report(event: dict[str, Any]) -> None:
@@ -101,7 +101,7 @@ def measure(dataset: Dataset, config: Bert4RecAblatedConfig, run: RunOptions, ra
     model = Bert4RecAblated(config).fit(split.train, split.valid, replace(run, report=report))
     fit_end = time.perf_counter()
     test = {}
-    if rank_test:
+    if with_test:
         test = summary(rank_held_out(model, split.test, protocols.FULL, dataset, with_lists=False).ranks)
     end = time.perf_counter()
     validations = [event for event in events if "ndcg@10" in event]

@@ -3,8 +3,8 @@
     pip install ray==2.60.0
     python -m deploy.batch_recommend --dataset ml-1m --model sasrec-softmax --out lists --workers 2
 
-The users are divided into parts. The recommendations for a part are a file. Each worker is a process that loads the
-recommender once and then writes one part after another. The same command continues an interrupted run. If a worker
+The users are divided into parts, and each part has a file. Each worker is a process that loads the recommender once and
+then writes one part after another. The same command continues an interrupted run. If a worker
 dies, its part is repeated. With one worker, Ray is not used. For several machines, start Ray on each (docs.ray.io: `ray
 start`) and pass --address auto. RECSYS_HOME and the output folder must be on a disk that all machines share.
 """
@@ -29,9 +29,9 @@ PARAMETERS = "parameters.json"  # file in the output folder with the parameters 
 class Worker:
     """Load a recommender and write its recommendations for parts of the users."""
 
-    def __init__(self, dataset: str, model: str, k: int, folder: Path) -> None:
-        self.predictor = predictor.load(model, datasets.load(dataset))
-        self.k, self.folder = k, folder
+    def __init__(self, options: argparse.Namespace) -> None:
+        self.predictor = predictor.load(options.model, datasets.load(options.dataset))
+        self.k, self.folder = options.k, options.out
 
     def write(self, part: range) -> int:
         """Write the recommendations for a part, and return its number of users."""
@@ -51,7 +51,7 @@ def divide(n_users: int, size: int) -> list[range]:
 
 
 def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
-    """Store the parameters in the folder. Raises RecsysError if it has parts with other parameters."""
+    """Store the parameters in the folder. Raises RecsysError if the folder has parts with other parameters."""
     path = folder / PARAMETERS
     if path.exists():
         old_parameters = json.loads(path.read_text("utf-8"))
@@ -63,9 +63,7 @@ def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
     replace_file(path, json.dumps(parameters, indent=1).encode())
 
 
-def write_with_ray(
-    worker_args: tuple[str, str, int, Path], missing_parts: Sequence[range], options: argparse.Namespace
-) -> Iterator[int]:
+def write_with_ray(missing_parts: Sequence[range], options: argparse.Namespace) -> Iterator[int]:
     """Write the missing parts in several processes, and yield the number of users of each finished part."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
     try:
@@ -77,7 +75,7 @@ def write_with_ray(
     local_options = {} if options.address else {"num_cpus": options.workers, "_node_ip_address": "127.0.0.1"}
     ray.init(address=options.address, include_dashboard=False, log_to_driver=False, **local_options)
     remote_class = ray.remote(num_cpus=1, max_restarts=MAX_RETRIES, max_task_retries=MAX_RETRIES)(Worker)
-    pool = ActorPool([remote_class.remote(*worker_args) for _ in range(options.workers)])
+    pool = ActorPool([remote_class.remote(options) for _ in range(options.workers)])
     try:
         yield from pool.map_unordered(lambda worker, part: worker.write.remote(part), missing_parts)
     finally:
@@ -86,7 +84,7 @@ def write_with_ray(
 
 @exit_on_error()
 def main(argv: Sequence[str] | None = None) -> None:
-    """Write the missing parts."""
+    """Write the parts that the output folder does not have yet."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--dataset", default=datasets.DEFAULT_DATASET)
     parser.add_argument("--model", default="sasrec-softmax")
@@ -99,17 +97,16 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in ("k", "workers", "part"):
         if getattr(options, name) < 1:
             parser.error(f"{'-' if name == 'k' else '--'}{name} must be at least 1")
-    folder = options.out.resolve()
+    folder = options.out = options.out.resolve()  # workers may run in another folder
     n_users = datasets.load(options.dataset).n_users
     check_parameters(folder, {name: getattr(options, name) for name in ("dataset", "model", "k", "part")})
     missing_parts = [part for part in divide(n_users, options.part) if not part_path(folder, part).exists()]
     if not missing_parts:
         return
-    worker_args = (options.dataset, options.model, options.k, folder)
     if options.workers == 1:
-        part_sizes: Iterator[int] = map(Worker(*worker_args).write, missing_parts)
+        part_sizes: Iterator[int] = map(Worker(options).write, missing_parts)
     else:
-        part_sizes = write_with_ray(worker_args, missing_parts, options)
+        part_sizes = write_with_ray(missing_parts, options)
     n_done = n_users - sum(map(len, missing_parts))
     for part_size in part_sizes:
         n_done += part_size

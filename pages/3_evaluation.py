@@ -8,14 +8,13 @@ from pages.ui import page as ui_page
 from pages.ui.i18n import _
 from recsys.data import datasets
 from recsys.errors import recsys_command
-from recsys.evaluation import results
 
 with errors.show_errors():
     st.title(_("Evaluation"))
     st.caption(_("How well each recommender predicts films that people watched or liked."))
     ui_page.show_notices()
     if url.evaluation_datasets():
-        page.show(*page.select_dataset_and_protocol(results.available()))
+        page.show(*page.select_dataset_and_protocol())
     else:
         st.info(_("No recommender has been evaluated yet. Evaluate one first."), icon=":material/leaderboard:")
         errors.show_command(

@@ -68,7 +68,7 @@ def main() -> None:
 
 
 def as_dataset(task: SpeedTask) -> Dataset:
-    """Return the training sequences as a data set whose film ids are the items plus one."""
+    """Return the training sequences as a data set. The movie id of an item is its number plus 1."""
     lengths = [len(items) for items in task.train]
     item = np.concatenate(task.train).astype(np.int32)
     user = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)

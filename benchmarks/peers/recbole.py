@@ -3,9 +3,9 @@
     python -m benchmarks.peers.recbole FOLDER                    a speed task with BERT4Rec
     python -m benchmarks.peers.recbole FOLDER sasrec|bert4rec    a quality task
 
-By default, RecBole makes a row of every prefix of a history. Files named in `benchmark_filename` are used row by row,
-so a row can have a whole history. BERT4Rec gets a row per history. SASRec has a loss at the last item of a row only, so
-it gets a row per prefix. Sequences are padded on the right. Token 0 is padding, and the last token is the mask.
+By default, RecBole makes a row for every prefix of a history. It does not change files named in `benchmark_filename`,
+so their rows can have whole histories. BERT4Rec gets a row per history. SASRec has a loss only at the last item of a
+row, so it gets a row per prefix. Sequences are padded on the right. Token 0 is padding, and the last token is the mask.
 
 The learning rates of a quality task are the best of RecBole's own search on MovieLens 1M (benchmark/hyper/sequential).
 All other settings are its defaults, with a cross-entropy over all items.
@@ -38,7 +38,7 @@ WHOLE_HISTORIES = {  # settings for files in which each row has a whole history
     "load_col": {"inter": ["user_id", "item_id_list", "item_id"]},
     "alias_of_item_id": ["item_id_list"],
 }
-ALL_PREFIXES = {  # settings for a file of events, of which RecBole makes a row for every prefix of a history
+ALL_PREFIXES = {  # settings for a file with a row per event, from which RecBole makes a row per prefix of a history
     "load_col": {"inter": ["user_id", "item_id", "timestamp"]},
     "eval_args": {"split": {"LS": "valid_and_test"}, "order": "TO", "group_by": "user", "mode": "full"},
 }
@@ -63,7 +63,7 @@ def configure(name: str, folder: Path, seed: int, threads: int, settings: dict[s
 
 
 def prepare(config: Config) -> tuple[Any, Any, Any, Trainer]:
-    """Return the data set, the training batches, the model and the trainer of RecBole."""
+    """Return the data set, the training batches, the untrained model and the trainer of RecBole."""
     data = create_dataset(config)
     batches = data_preparation(config, data)[0]
     model = get_model(config["model"])(config, batches.dataset)
@@ -130,10 +130,11 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
     model_settings = QUALITY_SETTINGS[name]
     width = model_settings["MAX_ITEM_LIST_LENGTH"]
     if name == "sasrec":
-        write_histories(task, folder / "recbole" / "task")
+        write_events(task, folder / "recbole" / "task")
+        file_settings = ALL_PREFIXES
     else:
         write_rows([items[-width:] for items in task.train], folder / "recbole" / "task")
-    file_settings = ALL_PREFIXES if name == "sasrec" else WHOLE_HISTORIES
+        file_settings = WHOLE_HISTORIES
     limits = task.limits
     config = configure(MODELS[name], folder / "recbole", limits.seed, limits.threads, file_settings | model_settings)
     data, batches, model, trainer = prepare(config)
@@ -171,8 +172,8 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
     return training.result(f"recbole {name}", len(batches._dataset), reported_settings, folder)
 
 
-def write_histories(task: QualityTask, folder: Path) -> None:
-    """Write every interaction with its time, test items included. RecBole holds the last two items out."""
+def write_events(task: QualityTask, folder: Path) -> None:
+    """Write a row per event: user, item and a made-up time. RecBole itself holds out the last two items of a user."""
     folder.mkdir(parents=True, exist_ok=True)
     lines = ["user_id:token\titem_id:token\ttimestamp:float\n"]
     for user, (train, valid, test) in enumerate(zip(task.train, task.valid, task.test, strict=True)):
@@ -181,7 +182,10 @@ def write_histories(task: QualityTask, folder: Path) -> None:
 
 
 def write_rows(sequences: list[np.ndarray], folder: Path) -> None:
-    """Write a row per user. RecBole requires a target, which is unused here, and validation and test files."""
+    """Write a row per user with the whole sequence.
+
+    RecBole also requires a target, and files for validation and test. They are not used.
+    """
     folder.mkdir(parents=True, exist_ok=True)
     rows = [f"{user}\t{' '.join(map(str, items))}\t{items[-1]}\n" for user, items in enumerate(sequences)]
     for name, part in (("train", rows), ("valid", rows[:1]), ("test", rows[:1])):

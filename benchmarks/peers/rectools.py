@@ -29,7 +29,7 @@ QUALITY_SETTINGS = {
     "loss": "softmax",
 }
 MODELS = {"sasrec": (SASRecModel, {}), "bert4rec": (BERT4RecModel, {"mask_prob": 0.15})}
-MAX_EPOCHS = 100_000  # not reached, because a quality task ends after a given CPU time
+MAX_EPOCHS = 100_000  # never reached, because a quality task ends after a given CPU time
 QUIET = {
     "enable_progress_bar": False,
     "logger": False,
@@ -108,7 +108,7 @@ def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
         with torch.inference_mode():
             return model.torch_model.eval()({"x": token_tensor})[token_tensor == mask][:, token_of_item].numpy()
 
-    single_user = as_dataset(task.train, [task.query_row])  # the fastest way to ask RecTools for one user
+    single_user = as_dataset(task.train, [task.query_row])  # with fewer users, RecTools answers faster
 
     def request() -> list[int]:
         table = model.recommend(users=[task.query_row], dataset=single_user, k=K, filter_viewed=True)
@@ -163,7 +163,7 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
 
 
 def as_dataset(sequences: list[np.ndarray], rows: list[int] | range) -> Dataset:
-    """Return sequences as a data set of RecTools, with made-up timestamps in the order of the items."""
+    """Return some rows of the sequences as a data set of RecTools, with made-up times in the order of the items."""
     lengths = [len(sequences[row]) for row in rows]
     item = np.concatenate([sequences[row] for row in rows])
     frame = pd.DataFrame({"user_id": np.repeat(np.array(rows), lengths), "item_id": item, "weight": 1})

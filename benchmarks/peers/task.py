@@ -1,4 +1,4 @@
-"""The tasks that every system gets, and the measurement of its answers. Only NumPy is needed.
+"""The tasks that every system gets, and the measurement of the trained models. NumPy is the only library used.
 
 A speed task trains a BERT4Rec of given sizes. Its loss is the mean cross-entropy of masked items in held-out sequences,
 with a softmax over all items. The masked items are equal for all systems. A quality task trains for a given CPU time.
@@ -26,10 +26,12 @@ from recsys.runtime import peak_memory_mb
 
 MASK = -1  # in place of an item that must be predicted
 K = 10  # items that a request returns
-SPEED_BATCH_SIZE, QUALITY_BATCH_SIZE = 32, 64  # sequences scored at once
+# sequences scored at once
+SPEED_BATCH_SIZE = 32
+QUALITY_BATCH_SIZE = 64
 N_WARM_UP = 20  # requests before the timed requests
 RANKS = "ranks.npy"  # file with the test ranks in the folder of a quality task
-UNTRAINED_SCORE = -1e9  # of an item that occurs in no training history
+UNTRAINED_SCORE = -1e9  # of an item that the model does not have, because no training history has it
 
 # sequences → scores: (M, I) for the masked items of a speed task, (B, I) for the next items of a quality task
 Score = Callable[[list[np.ndarray]], np.ndarray]
@@ -54,7 +56,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class SpeedTask:
-    """Sequences of items 0 to I-1, oldest first, of at most `length` items."""
+    """Sequences of at most `settings.length` items, oldest first. Items are numbered from 0 to I-1."""
 
     settings: Settings
     n_items: int
@@ -80,10 +82,10 @@ class SpeedTask:
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of a quality task, equal for all systems."""
+    """Limits and seed of a quality task, equal for all systems."""
 
     minutes: float = 120.0  # CPU time of training
-    validations: int = 12  # number, evenly spread over the training
+    validations: int = 12  # number of validations, evenly spread over the training
     validation_users: int = 1000
     threads: int = 1
     seed: int = 0
@@ -91,7 +93,7 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class QualityTask:
-    """Training histories of B users, the validation item after each of them, and the test item after that."""
+    """Training histories of B users, and the next two items of each user: the validation item and the test item."""
 
     limits: Limits
     n_items: int
@@ -175,9 +177,15 @@ def speed_result(
     request: Callable[[], Sequence[int]],
     package: str = "",
 ) -> dict[str, Any]:
-    """Measure a model that took `seconds` for its epochs, and `fit_seconds` with the preparation.
+    """Measure loss and latency of a trained model, and return all figures of the speed task.
 
-    `score` is passed to `cloze_loss`, and `request` to `latency`. The result contains the version of `package`.
+    Args:
+        task: The task.
+        seconds: Wall time of the epochs.
+        fit_seconds: Wall time of the epochs and the preparation.
+        score: Argument of `cloze_loss`.
+        request: Argument of `latency`.
+        package: Package of the peer, whose version is part of the figures.
     """
     memory_mb = peak_memory_mb()  # before the following measurements, which need memory
     return {
@@ -192,9 +200,9 @@ def speed_result(
 
 
 class TimedTraining:
-    """The training of a quality task. It counts CPU time, validates, and keeps the best weights.
+    """Validate during the training of a quality task, and keep the best weights.
 
-    CPU time is independent of other processes. Time for validation is not counted.
+    CPU time is counted, because it is independent of other processes. The time of validations is not counted.
     """
 
     def __init__(self, task: QualityTask, score: Score, network: Callable[[], Any]) -> None:
@@ -236,7 +244,7 @@ class TimedTraining:
             "epochs": round(self.sequences / sequences_per_epoch, 2),
             "train_seconds": round(self.seconds, 1),
             "sequences_per_second": round(self.sequences / self.seconds, 2),
-            "looks": self.validations,  # the key of an older version, which stored files have
+            "looks": self.validations,  # a key of stored files
             "memory_mb": round(peak_memory_mb(), 1),
         }
 
@@ -256,11 +264,11 @@ class TimedTraining:
         """
         ranks = np.zeros(len(users), np.int64)
         for start in range(0, len(users), QUALITY_BATCH_SIZE):
-            rows = users[start : start + QUALITY_BATCH_SIZE]
-            histories = [np.append(self.task.train[row], [items[row] for items in later_items]) for row in rows]
-            histories = [history.astype(np.int64) for history in histories]
+            batch = users[start : start + QUALITY_BATCH_SIZE]
+            histories = [np.append(self.task.train[user], [items[user] for items in later_items]) for user in batch]
+            histories = [history.astype(np.int64) for history in histories]  # an empty list is appended as floats
             scores = self._score(histories)
-            if scores.shape != (len(rows), self.task.n_items):
-                raise ValueError(f"scores are {scores.shape}, not {(len(rows), self.task.n_items)}")
-            ranks[start : start + QUALITY_BATCH_SIZE] = target_ranks(scores, targets[rows], histories)
+            if scores.shape != (len(batch), self.task.n_items):
+                raise ValueError(f"scores are {scores.shape}, not {(len(batch), self.task.n_items)}")
+            ranks[start : start + QUALITY_BATCH_SIZE] = target_ranks(scores, targets[batch], histories)
         return ranks

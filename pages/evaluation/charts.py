@@ -1,7 +1,8 @@
-"""Charts that several sections use: looks of families, line charts, and scatter plots with labels."""
+"""Charts that several sections use: marks of families, line charts, and scatter plots with labels."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,9 @@ MARGIN_PX = 130  # above and below the axes, together
 DESKTOP_WIDTHS_PX = (640, 800, 950, 1100)  # widths of a chart at which labels must not overlap
 PHONE_WIDTHS_PX = (270, 360, 480)
 LEGEND_ROW_PX = 19  # on a phone, the legend has a row of this height for each family, and the axes are smaller
-ROWS_MARGIN_PX = 110  # above and below the rows of a chart with a row for each value, together
-ROWS_PADDING = 0.6  # in rows: from the centre of the first or last row to the end of the axis
+# charts with a row for each recommender or bucket
+ROWS_MARGIN_PX = 110  # above and below the rows, together
+ROWS_PADDING = 0.6  # from the centre of the first or last row to the end of the axis, as a share of a row
 LINE_PLOT_HEIGHT_PX = 290  # inside the axes of a line chart
 LINE_PLOT_MARGIN_PX = 70  # above and below these axes, together
 LINE_PLOT_WIDTH_PX = 300  # smallest width inside these axes
@@ -31,7 +33,8 @@ TIME_UNITS = {"s": (1, N_("{n} s")), "min": (60, N_("{n} min")), "h": (3600, N_(
 TIME_TICKS = {"s": (1, 2, 5, 10, 20, 30), "min": (1, 2, 5, 10, 20, 30), "h": (1, 2, 5, 10, 20, 50, 100)}  # by unit
 
 
-class Look(NamedTuple):
+@dataclass(frozen=True)
+class Look:
     """Colour and shape of the marks of a family of recommenders."""
 
     colour: str  # contrast of at least 3:1 on the light and the dark page
@@ -59,7 +62,7 @@ OTHER_LOOK = Look("#2f8fb8", "cross", "✚")  # look of a family that is not in 
 LINE_COLOURS = ("#1f9a94", "#cf6a2a", "#4a80d4", "#c9568c", "#56933c", "#9a6fd6")
 LINE_SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x", "star")
 LINE_DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
-MAX_LINES = 6
+MAX_LINES = len(LINE_COLOURS)  # more lines would repeat looks
 
 SIDES = {  # position of a label in Plotly → direction (right, up) from its point
     "middle right": (1, 0),
@@ -80,11 +83,16 @@ def percent_tick(share: float) -> str:
 
 
 def plot_lines(
-    tables: Mapping[str, pd.DataFrame], titles: Mapping[str, str], x: str, y: str, x_title: str
+    tables: Mapping[str, pd.DataFrame], title: Callable[[str], str], x: str, y: str, x_title: str
 ) -> go.Figure:
-    """Plot column y against column x, with a line for each recommender. A table without these columns is skipped.
+    """Plot column y against column x, with a line for each recommender.
 
-    `tables` and `titles` have the name of a recommender as key. The position in `tables` sets the look of the line.
+    Args:
+        tables: Variant → table. A table without column x or y is skipped. The position sets the look of the line.
+        title: Returns the title of a variant.
+        x: Column of the horizontal axis.
+        y: Column of the vertical axis.
+        x_title: Title of the horizontal axis.
     """
     figure = go.Figure()
     for position, (variant, table) in enumerate(tables.items()):
@@ -95,7 +103,7 @@ def plot_lines(
             x=rows[x],
             y=rows[y],
             mode="lines+markers",
-            name=titles[variant],
+            name=title(variant),
             line={"color": LINE_COLOURS[look_index], "dash": LINE_DASHES[look_index], "width": 2},
             marker={"symbol": LINE_SYMBOLS[look_index], "size": 7, "maxdisplayed": 15},
             hovertemplate=f"%{{x:,.4~g}}: %{{y:{i18n.METRIC_FORMAT}}}",
@@ -177,26 +185,24 @@ def plot_scatter(
     x_format = _("%{x:,.0f} s") if log_column else f"%{{x:{i18n.METRIC_FORMAT}}}"
     figure = go.Figure()
     for family, family_rows in rows.groupby("family", sort=False):
-        colour, symbol, _glyph = look(str(family))
+        style = look(str(family))
         figure.add_scatter(
             x=family_rows[x],
             y=family_rows[y],
             mode="markers",
             name=_(str(family)),
             text=family_rows["title"],
-            marker={"color": colour, "symbol": symbol, "size": 11},
+            marker={"color": style.colour, "symbol": style.symbol, "size": 11},
             hovertemplate=f"<b>%{{text}}</b><br>{x_title}: {x_format}<br>{y_title}: %{{y:{i18n.METRIC_FORMAT}}}",
         )
     label_points(figure, rows[x], rows[y], rows["title"].tolist(), rows[log_column or x], PLOT_HEIGHT_PX)
     set_layout(figure, PLOT_HEIGHT_PX + MARGIN_PX)
     figure.update_xaxes(title=x_title, zeroline=False)
     if log_column:
-        ticks = [(step, *TIME_UNITS[unit]) for unit, steps in TIME_TICKS.items() for step in steps]
-        figure.update_xaxes(
-            type="log",
-            tickvals=[step * seconds for step, seconds, _text in ticks],
-            ticktext=[_(text, n=step) for step, _seconds, text in ticks],
-        )
+        ticks: dict[int, str] = {}  # seconds → text
+        for unit, (unit_seconds, text) in TIME_UNITS.items():
+            ticks |= {step * unit_seconds: _(text, n=step) for step in TIME_TICKS[unit]}
+        figure.update_xaxes(type="log", tickvals=list(ticks), ticktext=list(ticks.values()))
     return figure.update_yaxes(title=y_title, zeroline=False)
 
 
@@ -249,9 +255,9 @@ def label_points(
 
 
 def relative(values: pd.Series) -> pd.Series:
-    """Return positions on a linear axis, from 0 to 1. Plotly leaves a margin of 0.06 beside the outermost points.
+    """Return the positions of values on a linear axis, from 0 to 1. If all values are equal, they are in the middle.
 
-    Equal values are in the middle.
+    Plotly leaves a margin of 0.06 beside the outermost points.
     """
     extent = values.max() - values.min()
     return 0.06 + 0.88 * (values - values.min()) / extent if extent > 0 else 0 * values + 0.5
@@ -263,15 +269,15 @@ def free_sides(
     sizes: Sequence[tuple[float, float]],
     placed_sides: Sequence[str | None] = (),
 ) -> list[str | None]:
-    """Choose a side of its point for each label, so that it covers no other label and no point at any chart size.
+    """Choose the side of its point at which each label is placed.
 
-    A label also stays in the chart.
+    At every size of the chart, a label covers no other label and no point, and stays in the chart.
 
     Args:
         points: Pairs (x, y) from 0 to 1, the most important point first.
         labels: Label of each point.
         sizes: Widths and heights of the chart in pixels.
-        placed_sides: Result of an earlier call for the same points. Its sides are kept. (): there was no earlier call.
+        placed_sides: Result of an earlier call for the same points, whose labels stay. (): no label has been placed.
 
     Returns:
         A key of SIDES for each point, None if its label has no room.
@@ -290,7 +296,7 @@ def free_sides(
 
 
 class _LabelLayout:
-    """The marks and placed labels of a chart of a fixed size, as boxes (left, bottom, right, top) in pixels."""
+    """The space of marks and placed labels in a chart of a fixed size, as boxes (left, bottom, right, top) in px."""
 
     def __init__(self, points: Sequence[tuple[float, float]], labels: Sequence[str], width: float, height: float):
         self.centres = [(x * width, y * height) for x, y in points]
@@ -299,7 +305,7 @@ class _LabelLayout:
         self.boxes = [(x - radius, y - radius, x + radius, y + radius) for x, y in self.centres]
 
     def has_room(self, point: int, side: str) -> bool:
-        """Return whether a label covers nothing and stays in the chart. It may reach a little into the margin."""
+        """Return whether a label covers nothing and stays in the chart, or at most a little in its margin."""
         left, bottom, right, top = self.box(point, side)
         is_inside = left >= -LABEL_GAP_PX and right <= self.width + LABEL_GAP_PX
         is_inside &= bottom >= -LETTER_HEIGHT_PX and top <= self.height + LETTER_HEIGHT_PX

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.evaluation import data, person
-from pages.evaluation.charts import percent_tick, plot_lines
+from pages.evaluation.charts import MAX_LINES, percent_tick, plot_lines
 from pages.evaluation.data import EvaluationView
 from pages.ui import cache, format
 from pages.ui.charts import GREY, log_axis, show_chart
@@ -24,13 +24,13 @@ from recsys.serving.predictor import is_ready
 PAPER_VARIANTS = ("sasrec-bce", "gsasrec", "sasrec-softmax", "bert4rec")  # as in figure 1 of gSASRec, and BERT4Rec
 PAPER_USER = 963  # number of the test user in figure 1 of gSASRec
 LIST_PLOT_HEIGHT_PX = 400  # includes the legend, which has five lines on a phone
-MIN_SHARE = 1e-4  # lowest start of a vertical axis
+MIN_SHARE = 1e-4  # minimum of the start of a vertical axis
 REFERENCE_LINE = {"mode": "lines", "line": {"color": GREY, "width": 1}, "hoverinfo": "skip"}
 
 
 def show(view: EvaluationView) -> None:
-    """Show predicted and observed probabilities of all test users, then the list of one user."""
-    # rows per recommender: a bin of predicted probabilities, or a rank
+    """Show predicted and observed probabilities of all test users, then the probabilities in the list of one user."""
+    # tables by recommender: by bin of predicted probabilities, and by rank
     bins, by_rank = tables.reliability_tables(view.dataset, view.protocol, view.board["variant"].tolist())
     if bins.empty:
         message = _(
@@ -40,7 +40,7 @@ def show(view: EvaluationView) -> None:
         st.info(message, icon=":material/info:")
         return
     variants = list(dict.fromkeys(bins["variant"]))
-    selected = data.select_recommenders(view, variants, variants[:6], "calibration")
+    selected = data.select_recommenders(view, variants, variants[:MAX_LINES], "calibration")
     if selected:
         warn_about_old_results(view, bins, by_rank, selected)
         with st.grid(2, min_column_width=320):
@@ -54,9 +54,9 @@ def show(view: EvaluationView) -> None:
 def warn_about_old_results(
     view: EvaluationView, bins: pd.DataFrame, by_rank: pd.DataFrame, selected: list[str]
 ) -> None:
-    """Show a note if results of the selected recommenders are old.
+    """Show a note about selected recommenders with old results, if any.
 
-    In old results, probabilities sum to 1 over all films, including films already watched.
+    In old results, the probabilities of all films sum to 1, including films already watched.
     """
     is_old = bins["normalized_over"] == tables.ALL_ITEMS
     old_variants = [variant for variant in selected if variant in set(bins.loc[is_old, "variant"])]
@@ -86,7 +86,7 @@ def show_reliability(view: EvaluationView, bins: pd.DataFrame, selected: list[st
     )
     st.caption(text)
     by_variant = split_by_recommender(bins, selected)
-    figure = plot_lines(by_variant, view.titles, "predicted", "hit_rate", _("Predicted probability"))
+    figure = plot_lines(by_variant, view.title, "predicted", "hit_rate", _("Predicted probability"))
     figure.update_traces(hovertemplate="%{x:.2%}: %{y:.2%}")
     values = pd.concat(by_variant.values())[["predicted", "hit_rate"]]
     ends = [values[values > 0].min().min(), values.max().max()]  # of the diagonal; without 0, for logarithmic axes
@@ -110,7 +110,7 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
     )
     st.caption(text)
     by_variant = split_by_recommender(by_rank, selected)
-    figure = plot_lines(by_variant, view.titles, "rank", "predicted_to_hit_ratio", _("Rank"))
+    figure = plot_lines(by_variant, view.title, "rank", "predicted_to_hit_ratio", _("Rank"))
     ranks = pd.concat(by_variant.values())["rank"]
     figure.add_scatter(x=[ranks.min(), ranks.max()], y=[1, 1], name=_("calibrated"), **REFERENCE_LINE)
     ratio_axis = log_axis(lambda ratio: f"{number(ratio, 'g')}×", steps=(1, 1.1, 1.2, 1.3, 1.5, 2, 3, 5, 7, 8, 9))
@@ -123,12 +123,12 @@ def show_overconfidence(view: EvaluationView, by_rank: pd.DataFrame, selected: l
 
 
 def split_by_recommender(table: pd.DataFrame, variants: list[str]) -> dict[str, pd.DataFrame]:
-    """Return the rows of a table by recommender."""
+    """Return variant → its rows in a table."""
     return {variant: table[table["variant"] == variant] for variant in variants}
 
 
 def show_one_list(view: EvaluationView, variants: list[str]) -> None:
-    """Explain the probabilities of the list of one user, and show them if a recommender is trained here."""
+    """Show the probabilities in the lists of one user, or a note if none of the recommenders is ready."""
     st.header(_("Probabilities in one list"))
     dataset_title = format.escape_markdown(cache.dataset_title(view.dataset))
     available = [variant for variant in variants if is_ready(variant, view.dataset)]
@@ -143,7 +143,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
         "(BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
     )
     st.caption(text)
-    if protocols.get_current_or_former(view.protocol).splitting != serving_protocol.splitting:
+    if view.definition.splitting != serving_protocol.splitting:
         text = _(
             "This section uses the protocol “{protocol}”, because the recommenders for {data} in this app were "
             "trained for it.",
@@ -162,13 +162,13 @@ def show_lists_of_user(
     user_key = f"sure-person-{dataset.name}"
     st.session_state.setdefault(user_key, min(PAPER_USER, len(test)))
     row = person.select_user(len(test), user_key)
-    default = [variant for variant in available if variant in PAPER_VARIANTS] or available[:4]
+    default = [variant for variant in available if variant in PAPER_VARIANTS] or available[: len(PAPER_VARIANTS)]
     selected = data.select_recommenders(view, available, default, "sure")
     if not selected:
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
     query = test.queries[row : row + 1]
-    # recommenders that are in both charts come first, because the position in a chart sets the colour
+    # Recommenders of both charts come first, because the position sets the colour: both charts have the same colours.
     in_colour_order = list(dict.fromkeys([*shares, *selected]))
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
@@ -185,10 +185,8 @@ def show_lists_of_user(
 
 
 def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> dict[str, pd.DataFrame]:
-    """Return `list_metrics.target_share_by_rank` of the selected recommenders that have ranks of these test users."""
+    """Return variant → `list_metrics.target_share_by_rank`, for selected recommenders with ranks of the test users."""
     board, _load_errors = data.leaderboard(dataset.name, protocol)
-    if board.empty:
-        return {}
     view = EvaluationView(dataset.name, protocol, board)
     ranks, _load_errors = data.ranks(view)
     comparable = data.comparable_variants(view, dataset)
@@ -215,7 +213,7 @@ def show_list_of_user(
     rows = pd.concat([table.assign(variant=variant) for variant, table in lists.items()])
     rows = rows.assign(film=[films[item].label for item in rows["item"]])
     hidden_film = rows[rows["item"] == user.target]
-    figure = plot_by_rank(lists, view.titles, "probability", min_value)
+    figure = plot_by_rank(lists, view, "probability", min_value)
     if len(hidden_film):
         figure.add_scatter(
             x=hidden_film["rank"],
@@ -249,16 +247,16 @@ def show_hidden_film_shares(view: EvaluationView, shares: dict[str, pd.DataFrame
         names=view.join_titles(list(shares)),
     )
     rows = pd.concat([table.assign(variant=variant) for variant, table in shares.items()])
-    figure = plot_by_rank(shares, view.titles, "share", min_value)
+    figure = plot_by_rank(shares, view, "share", min_value)
     show_chart(figure, alt, rows, f"stood-at-rank-{view.dataset}", _("Calibration"))
 
 
-def plot_by_rank(by_variant: dict[str, pd.DataFrame], titles: dict[str, str], y: str, min_value: float) -> go.Figure:
+def plot_by_rank(by_variant: dict[str, pd.DataFrame], view: EvaluationView, y: str, min_value: float) -> go.Figure:
     """Plot column y against rank on logarithmic axes.
 
-    The vertical axis goes from the larger of `min_value` and MIN_SHARE to 100%.
+    The vertical axis starts at `min_value` or at MIN_SHARE, whichever is larger, and ends at 100%.
     """
-    figure = plot_lines(by_variant, titles, "rank", y, _("Rank"))
+    figure = plot_lines(by_variant, view.title, "rank", y, _("Rank"))
     figure.update_layout(height=LIST_PLOT_HEIGHT_PX)
     figure.update_traces(hovertemplate="%{x:.0f}: %{y:.2%}")
     figure.update_xaxes(**log_axis(lambda rank: number(rank, "g"), min_exponent=0))

@@ -11,7 +11,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.ui import cache
+from pages.evaluation.charts import MAX_LINES
+from pages.ui import cache, errors
 from pages.ui.i18n import N_, _
 from pages.ui.widgets import selectbox
 from recsys.data import datasets, prepared
@@ -20,8 +21,9 @@ from recsys.data.split import FORMER_OTHER_SCALE_RULE, OTHER_SCALE_RULE
 from recsys.errors import RecsysError
 from recsys.evaluation import groups, protocols, results, significance, tables
 from recsys.evaluation.metric_texts import METRIC_TEXTS
+from recsys.evaluation.protocols import Protocol
 
-LoadErrors = list[RecsysError]  # an error for each result that cannot be read or compared
+LoadErrors = list[RecsysError]  # an error for each skipped result, which cannot be read or compared
 
 HARDWARE = {"cpu": N_("a CPU"), "cuda": N_("a GPU")}
 
@@ -30,9 +32,14 @@ HARDWARE = {"cpu": N_("a CPU"), "cuda": N_("a GPU")}
 class EvaluationView:
     """The data set and protocol that the page shows, with their leaderboard."""
 
-    dataset: str
-    protocol: str
+    dataset: str  # name
+    protocol: str  # name
     board: pd.DataFrame  # `tables.leaderboard`: a row per recommender, with translated titles, best NDCG@10 first
+
+    @property
+    def definition(self) -> Protocol:
+        """The definition of the protocol. A former protocol, which only old results have, is without texts."""
+        return protocols.get_current_or_former(self.protocol)
 
     @property
     def key(self) -> str:
@@ -82,16 +89,16 @@ def _leaderboard(dataset: str, protocol: str, version: str) -> tuple[pd.DataFram
 
 @cached_for_view(max_entries=8)
 def documents(view: EvaluationView) -> dict[str, dict[str, Any]]:
-    """Return variant → result document. Unreadable results are skipped, because `leaderboard` returns their errors."""
+    """Return variant → result document. Unreadable results are skipped. `leaderboard` returns their errors."""
     readable_documents = results.documents(view.dataset, view.protocol, lambda error: None)
     return {document["variant"]: document for document in readable_documents}
 
 
 def protocol_rules(view: EvaluationView) -> dict[str, Any]:
-    """Return the rules by which the best recommender was evaluated, in the current words of the protocol.
+    """Return the rules of the best recommender's result, in the current words of the protocol.
 
-    Result files contain the words of the version that wrote them, and former words are not translated. Numbers and
-    dates stay as they were measured, and so do all rules of a protocol that no longer exists.
+    A result file has the words of the version that wrote it, and former words have no translation. Only texts are
+    replaced, not numbers and dates. All rules of a protocol that no longer exists stay.
     """
     rules: dict[str, Any] = next(iter(documents(view).values()))["protocol"]
     if view.protocol not in protocols.PROTOCOLS:
@@ -100,7 +107,7 @@ def protocol_rules(view: EvaluationView) -> dict[str, Any]:
     ties = datasets.PUBLISHED[view.dataset].ties if is_public else prepared.metadata(view.dataset).get("ties")
     order = {"order": protocols.TIE_RULES[ties]} if ties else {}
     current_rules = order | {protocols.REPEATS: protocols.REPEATS_RULE} | protocols.PROTOCOLS[view.protocol].rules
-    # some own data sets have these two rules in place of the rules of the protocol
+    # some data sets of visitors have these two rules in place of the rules of the protocol
     if rules.get("filter") == protocols.OWN_FILTER_RULE:
         current_rules.pop("filter", None)
     if rules.get("users") in (OTHER_SCALE_RULE, FORMER_OTHER_SCALE_RULE):
@@ -109,10 +116,12 @@ def protocol_rules(view: EvaluationView) -> dict[str, Any]:
     return rules | current_texts
 
 
-def pairwise_tests(view: EvaluationView, metric: str) -> tuple[pd.DataFrame, LoadErrors]:
-    """Return `significance.pairwise_tests` of the board, and the errors of skipped results. It takes seconds."""
+def pairwise_tests(view: EvaluationView, metric: str) -> pd.DataFrame:
+    """Return `significance.pairwise_tests` of the board, and show the errors of skipped results. It takes seconds."""
     with st.spinner(_("Testing differences for significance…")):
-        return _pairwise_tests(view, metric)
+        tests, load_errors = _pairwise_tests(view, metric)
+    errors.show_file_errors(load_errors)
+    return tests
 
 
 @cached_for_view(max_entries=32)
@@ -165,7 +174,7 @@ def select_metric() -> str:
 
 
 def select_recommenders(
-    view: EvaluationView, variants: list[str], default: list[str], key: str, max_selections: int = 6
+    view: EvaluationView, variants: list[str], default: list[str], key: str, max_selections: int = MAX_LINES
 ) -> list[str]:
     """Show the menu of recommenders, and return the chosen variants in the order of `variants`."""
     selected = st.multiselect(

@@ -1,5 +1,6 @@
 """The section Head-to-head: a paired test of two recommenders, and for how many people each is better."""
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
@@ -7,13 +8,13 @@ import streamlit as st
 from pages.evaluation import data
 from pages.evaluation.charts import look
 from pages.evaluation.data import EvaluationView, metric_title
-from pages.ui import errors, format
+from pages.ui import format
 from pages.ui.charts import GREY, set_layout, show_chart
 from pages.ui.i18n import N_, _, count, ngettext, number
 from pages.ui.widgets import selectbox
 from recsys.evaluation import significance, tables
 
-# absolute margin of `tables.rank_margins` → ratio between the two ranks of the hidden film
+# `tables.rank_margins`: absolute value of a margin → ratio of the two ranks of the hidden film
 RATIO_LABELS = {1: "< 2×", 2: "2–4×", 3: "4–8×", 4: "≥ 8×"}
 TIED = N_("tied")
 CHART_HEIGHT_PX = 330
@@ -32,10 +33,8 @@ def show(view: EvaluationView) -> None:
     if left == right:
         st.info(_("Select two different recommenders."), icon=":material/info:")
         return
-    tests, load_errors = data.pairwise_tests(view, metric)
-    errors.show_file_errors(load_errors)
-    show_test(view, significance.select_pair(tests, left, right), metric)
-    ranks = data.ranks(view)[0]
+    show_test(view, significance.select_pair(data.pairwise_tests(view, metric), left, right), metric)
+    ranks, _load_errors = data.ranks(view)
     show_margins(view, tables.rank_margins(ranks[left], ranks[right]), left, right)
 
 
@@ -109,14 +108,11 @@ def show_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: 
 
 
 def plot_margins(view: EvaluationView, margins: pd.DataFrame, left: str, right: str) -> go.Figure:
-    """Plot the number of users by margin. Positive margins have the colour of `left`, and negative of `right`."""
+    """Plot the number of users by margin. Margins above 0 have the colour of `left`, below 0 the colour of `right`."""
     figure = go.Figure()
     ticks = [RATIO_LABELS[abs(margin)] if margin else _(TIED) for margin in margins["margin"]]
-    for rows, winner in (
-        (margins[margins["margin"] < 0], right),
-        (margins[margins["margin"] == 0], None),
-        (margins[margins["margin"] > 0], left),
-    ):
+    for sign, winner in ((-1, right), (0, None), (1, left)):
+        rows = margins[np.sign(margins["margin"]) == sign]
         colour = look(view.family(winner)).colour if winner else GREY
         pattern = "/" if winner == right else ""  # recommenders of one family have the same colour
         figure.add_bar(

@@ -14,7 +14,7 @@ from pages.ui import cache, errors, format
 from pages.ui.charts import download_numbers, localize_table
 from pages.ui.i18n import N_, _, ngettext, number
 from pages.ui.widgets import segmented_control
-from recsys.evaluation import protocols, published_figures, report, results, significance
+from recsys.evaluation import published_figures, report, results, significance
 from recsys.serving.predictor import Recommender
 
 # layouts of the leaderboard
@@ -22,7 +22,7 @@ INTERVALS = "intervals"  # the HTML table
 ALL_METRICS = "all-figures"  # the sortable table
 PHONE_COLUMNS = ["title", "ndcg@10", "hr@10", "mrr", "hr@1"]  # first columns of the sortable table, for phones
 HR_MEANING = N_("HR@k is the share of people whose hidden film is in the top k.")
-METRIC_MEANINGS = {  # metric without "@k" → sentences
+METRIC_MEANINGS = {  # metric without "@10" → sentences
     "hr": (HR_MEANING,),
     "ndcg": (
         HR_MEANING,
@@ -33,7 +33,7 @@ METRIC_MEANINGS = {  # metric without "@k" → sentences
 FAVOURITES_HR_MEANING = N_(
     "HR@k is the number of the person's other liked films in the top k, divided by the highest possible number."
 )
-FAVOURITES_METRIC_MEANINGS = {  # for protocols with several hidden films per person
+FAVOURITES_METRIC_MEANINGS = {  # as METRIC_MEANINGS, for protocols with several hidden films per person
     "hr": (FAVOURITES_HR_MEANING,),
     "ndcg": (FAVOURITES_HR_MEANING, N_("NDCG@k also takes their ranks into account: films further down count less.")),
     "mrr": (N_("MRR is the mean of 1 divided by the rank of the best-ranked other liked film."),),
@@ -73,7 +73,7 @@ def show(view: EvaluationView) -> None:
         )
         layouts = {INTERVALS: _("Intervals"), ALL_METRICS: _("All metrics")}
         layout = segmented_control(_("Show as"), layouts, "board_view")
-    if not protocols.get_current_or_former(view.protocol).has_whole_histories:
+    if not view.definition.has_whole_histories:
         list_lengths.show(view, metric)
     board, published = view.board, published_figures.published(view.dataset, view.protocol)
     if families:
@@ -90,23 +90,20 @@ def show(view: EvaluationView) -> None:
 
 
 def show_intervals(view: EvaluationView, board: pd.DataFrame, published: pd.DataFrame, metric: str) -> None:
-    """Show the HTML table: without significance tests until the tests are finished, because they take seconds."""
+    """Show the HTML table, at first without significance tests, because the tests take seconds."""
     provenances = {variant: local_provenance(document) for variant, document in data.documents(view).items()}
     published = published.dropna(subset=[metric]) if metric in published else published[:0]
     slot = st.empty()
     slot.html(table_html(board, published, metric, None, provenances))
-    all_tests, load_errors = data.pairwise_tests(view, metric)
-    errors.show_file_errors(load_errors)
-    tests = significance.against_best(all_tests)
+    tests = significance.against_best(data.pairwise_tests(view, metric))
     slot.html(table_html(board, published, metric, tests, provenances))
     tied_note = _(
         "≈ marks recommenders without a significant difference from the best: p is at least {alpha} in a paired "
         "randomisation test, with Holm's correction for all pairs of this leaderboard.",
         alpha=number(significance.ALPHA, ""),
     )
-    uses_favourites = protocols.get_current_or_former(view.protocol).uses_favourites
-    meanings = (FAVOURITES_METRIC_MEANINGS if uses_favourites else METRIC_MEANINGS)[metric.split("@")[0]]
-    st.caption(" ".join([*map(_, meanings), *map(_, TABLE_NOTES), tied_note]))
+    meanings = FAVOURITES_METRIC_MEANINGS if view.definition.uses_favourites else METRIC_MEANINGS
+    st.caption(" ".join([*map(_, meanings[metric.split("@")[0]]), *map(_, TABLE_NOTES), tied_note]))
     if len(published):
         st.html(codes_html(published))
     numbers = board.merge(tests.drop(columns=["metric", "users"]), how="left", on="variant")
@@ -122,7 +119,7 @@ def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.Da
     if selected := event.selection.rows:
         provenance = local_provenance(data.documents(view)[board["variant"].iloc[selected[0]]])
         with st.container(border=True):
-            facts = " · ".join(f"{label}: {text}" for label, text in provenance.facts)
+            facts = " · ".join(f"{label}: {text}" for label, text in provenance.facts.items())
             st.markdown(f"**{format.escape_markdown(provenance.title)}**  \n{format.escape_markdown(facts)}")
             st.caption(_("Run this to reproduce the metrics:"))
             st.code("\n".join(provenance.commands), language=None, wrap_lines=True)
@@ -134,7 +131,7 @@ def show_all_metrics(view: EvaluationView, board: pd.DataFrame, published: pd.Da
 
 
 def show_published_figures(view: EvaluationView, published: pd.DataFrame) -> None:
-    """Show `published_figures.published`, with a separate table of models that know the time of the hidden film."""
+    """Show published figures, with a separate table of models that know the time of the hidden film."""
     st.header(_("Published figures"))
     st.caption(_("From papers and public repositories, not measured here. The table shows how their rules differ."))
     translated = published.assign(
@@ -152,7 +149,10 @@ def show_published_figures(view: EvaluationView, published: pd.DataFrame) -> Non
 
 
 def show_table(table: pd.DataFrame, key: str, alt: str, **options: Any) -> Any:
-    """Show a sortable table. Return `st.dataframe`. Columns are narrow, so that title and three metrics fit a phone."""
+    """Show a sortable table, and return its `st.dataframe`. The title and three metrics fit a phone.
+
+    `options` are further arguments of `st.dataframe`.
+    """
     columns: dict[str, Any] = {name: _(title) for name, title in COLUMN_TITLES.items()}
     columns |= {name: st.column_config.NumberColumn(metric_title(name), width=68) for name in results.METRICS}
     columns["title"] = st.column_config.TextColumn(_("Recommender"), width=150, pinned=True)
@@ -166,13 +166,12 @@ def show_unevaluated(view: EvaluationView) -> None:
     unevaluated = report.unmeasured_recommenders(view.board["variant"])
     if not unevaluated:
         return
-    retraining_reason = protocols.get_current_or_former(view.protocol).retraining_reason
     title = ngettext("{n} recommender without results", "{n} recommenders without results", len(unevaluated))
     with st.expander(title, icon=":material/pending:", key=f"missing-{view.key}"):
         needing_training, mixtures, training_free = report.group_by_training(unevaluated, view.dataset)
         if needing_training:
             text = _("These must be trained first: {models}.", models=_join_titles(needing_training))
-            st.markdown(f"{text} {_(retraining_reason)}".strip())
+            st.markdown(f"{text} {_(view.definition.retraining_reason)}".strip())
             _show_commands(view, needing_training)
         if mixtures:
             text = N_("These are mixtures of other recommenders, which must be trained first: {models}.")
@@ -185,12 +184,12 @@ def show_unevaluated(view: EvaluationView) -> None:
 
 
 def _join_titles(recommenders: Sequence[Recommender]) -> str:
-    """Return titles as in a sentence, as Markdown."""
+    """Return the titles of recommenders with commas between them, as Markdown."""
     return format.join_escaped([_(recommender.title) for recommender in recommenders])
 
 
 def _show_commands(view: EvaluationView, group: list[Recommender]) -> None:
-    """Show the commands that evaluate one of the recommenders, and the names of the others."""
+    """Show the commands that evaluate one recommender of a group, and the names of the others."""
     example = next((recommender for recommender in group if recommender.name == cache.DEFAULT_MODEL), group[0])
     st.caption(_("Run this for {model}:", model=format.escape_markdown(_(example.title))))
     commands = map(errors.hide_paths, report.first_result_commands(example.name, view.dataset, view.protocol))

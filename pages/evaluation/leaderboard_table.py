@@ -43,7 +43,7 @@ def table_html(
     tests: pd.DataFrame | None,
     provenances: Mapping[str, Provenance],
 ) -> str:
-    """Return the table of evaluated and published metrics as HTML, the highest first.
+    """Return the HTML table of evaluated and published metrics, the highest value first.
 
     Published figures of models that know the time of the hidden film come last, below a heading.
 
@@ -82,9 +82,9 @@ def table_html(
 
 
 def _side_columns(metric: str) -> dict[str, str]:
-    """Return the metrics beside the selected one → CSS class of their column. "nr-wide" hides a column on phones.
+    """Return metric → CSS class of its column, for the SIDE_METRICS without the selected metric.
 
-    A phone has room for two of these columns.
+    The class "nr-wide" hides a column on phones, which have room for two of these columns.
     """
     names = [name for name in SIDE_METRICS if name != metric]
     return {name: "nr-wide" if name == "ndcg@10" and len(names) > 2 else "" for name in names}
@@ -93,8 +93,8 @@ def _side_columns(metric: str) -> dict[str, str]:
 def _local_rows(
     board: pd.DataFrame, metric: str, tests: pd.DataFrame | None, provenances: Mapping[str, Provenance]
 ) -> list[Row]:
-    """Return the rows of recommenders that were evaluated here, best first. For the arguments see `table_html`."""
-    # each row of `against_best` compares a recommender with the best one, which is in the column "other"
+    """Return the rows of recommenders that were evaluated here, best first. The arguments are as in `table_html`."""
+    # each row of `against_best` compares a recommender with the best recommender, which is in the column "other"
     test_by_variant = {} if tests is None else tests.set_index("variant").to_dict("index")
     best = None if tests is None or tests.empty else tests["other"].iloc[0]
     rows = []
@@ -118,7 +118,7 @@ def _published_rows(published: pd.DataFrame) -> list[Row]:
     for position, record in enumerate(published.to_dict("records")):
         rules = _("{rules}; a different method", rules=_(record["short"])) if record["note"] else _(record["short"])
         tag = f'<span class="nr-tag nr-source">{_("Published")} · {escape(record["code"])}</span>'
-        facts = [(_("Rules"), f"{record['code']}: {published_rules(record)}"), (_("Source"), _(record["source"]))]
+        facts = {_("Rules"): f"{record['code']}: {published_rules(record)}", _("Source"): _(record["source"])}
         provenance = Provenance(f"published-{position}", _(record["title"]), facts)
         rows.append(Row(record | {"seeds": ""}, provenance, f"{tag} {escape(rules)}"))
     return rows
@@ -166,7 +166,7 @@ def _row_html(row: Row, metric: str) -> str:
 
 
 def codes_html(published: pd.DataFrame) -> str:
-    """Return HTML that explains the codes of the published figures. A code stands for the rules of the evaluation."""
+    """Return HTML that explains the codes of published figures. A code stands for the rules of an evaluation."""
     rules = dict(zip(published["code"].str.rstrip("*"), published["rules"], strict=True))
     codes = sorted(rules, key=lambda code: (not code[0].isalpha(), code))  # letters first
     rows = [(code, rules[code]) for code in codes]
@@ -183,7 +183,7 @@ def popover_html(provenance: Provenance) -> str:
         f'<button type="button" class="nr-cross" popovertarget="{html_id}" popovertargetaction="hide" '
         f'aria-label="{_("Close")}">✕</button>'
     )
-    facts = "".join(f"<dt>{escape(label)}</dt><dd>{_link_arxiv(text)}</dd>" for label, text in provenance.facts)
+    facts = "".join(f"<dt>{escape(label)}</dt><dd>{_link_arxiv(text)}</dd>" for label, text in provenance.facts.items())
     lines = "".join(f"<code>{escape(line)}</code>" for line in provenance.commands)
     commands = f'<p>{_("Run this to reproduce the metrics:")}</p><div class="nr-commands">{lines}</div>'
     aria_label = escape(_("Where the metrics of {title} come from", title=provenance.title))

@@ -12,7 +12,7 @@ from pages.ui.i18n import N_, _, ngettext
 from pages.ui.widgets import segmented_control, translate
 from recsys.evaluation import protocols, report, results, tables
 
-N_DEFAULT_LINES = 3
+N_DEFAULT_LINES = 3  # the default recommender, and the best of the others
 CURVES = {"loss": N_("Training loss"), "ndcg@10": N_("Validation NDCG@10")}
 X_AXES = {"epoch": N_("Epochs"), "seconds": N_("Seconds")}  # column → option of the menu
 X_TITLES = {"epoch": N_("Epoch"), "seconds": N_("Seconds of training")}
@@ -44,22 +44,22 @@ def show(view: EvaluationView) -> None:
 
 
 def training_logs(view: EvaluationView, protocol: str) -> dict[str, pd.DataFrame]:
-    """Return variant → training log with a protocol's splitting, for the default recommender and those of the board.
+    """Return variant → training log with the splitting of a protocol. Recommenders without a log are left out.
 
-    Recommenders without a log are left out.
+    The default recommender is included, even if it has no result.
     """
     variants = [cache.DEFAULT_MODEL, *view.board["variant"]]
     return tables.training_logs(view.dataset, variants, protocols.get_current_or_former(protocol).splitting)
 
 
 def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
-    """Plot loss and validation of the selected recommenders. logs: Result of `training_logs`."""
+    """Plot the training loss and the validation metric of the selected recommenders. logs: From `training_logs`."""
     in_board_order = dict.fromkeys([*view.titles, *logs])  # recommenders without a result come last
-    titles = {variant: view.title(variant) for variant in in_board_order if variant in logs}
-    best_others = [variant for variant in titles if variant != cache.DEFAULT_MODEL][: N_DEFAULT_LINES - 1]
-    default = [variant for variant in titles if variant in (cache.DEFAULT_MODEL, *best_others)]
+    variants = [variant for variant in in_board_order if variant in logs]
+    best_others = [variant for variant in variants if variant != cache.DEFAULT_MODEL][: N_DEFAULT_LINES - 1]
+    default = [variant for variant in variants if variant in (cache.DEFAULT_MODEL, *best_others)]
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
-        selected = data.select_recommenders(view, list(titles), default, "curves")
+        selected = data.select_recommenders(view, variants, default, "curves")
         axis = segmented_control(_("Horizontal axis"), translate(X_AXES), "curves_by")
     text = _(
         "Validation uses each person's last film but one and decides when training stops. Recommenders have "
@@ -69,13 +69,12 @@ def show_curves(view: EvaluationView, logs: dict[str, pd.DataFrame]) -> None:
     if not selected:
         return
     selected_logs = {variant: logs[variant] for variant in selected}
-    names = ", ".join(titles[variant] for variant in selected)
     with st.grid(2, min_column_width=320):
         for column, title in CURVES.items():
-            figure = plot_lines(selected_logs, titles, axis, column, _(X_TITLES[axis]))
+            figure = plot_lines(selected_logs, view.title, axis, column, _(X_TITLES[axis]))
             if figure.data:  # some logs have no validation
                 figure.update_yaxes(title=_(title))
-                alt = _("{title} of {names}", title=_(title), names=names)
+                alt = _("{title} of {names}", title=_(title), names=view.join_titles(selected))
                 plot(label_line_ends(figure), alt, f"curves-{column}")
     rows = [log.assign(variant=variant) for variant, log in selected_logs.items()]
     download_numbers(pd.concat(rows), f"curves-{view.dataset}", _("Learning"))

@@ -1,4 +1,4 @@
-"""A chart of a metric by the number of films that recommenders get of each user: the newest films, or favourites."""
+"""A chart of a metric by the number of films that recommenders get of each user: newest films or favourites."""
 
 import pandas as pd
 import streamlit as st
@@ -14,16 +14,16 @@ MAX_DEFAULT_LINES = 5
 
 
 def show(view: EvaluationView, metric: str) -> None:
-    """Plot the metric against the number of films given, if at least two numbers have results."""
-    if protocols.get_current_or_former(view.protocol).uses_favourites:
+    """Plot the metric against the number of films that recommenders get, if two or more numbers have results."""
+    if view.definition.uses_favourites:
         length_labels = {protocol.name: str(protocol.n_given) for protocol in protocols.FAVOURITES}
         text = N_("{metric} when recommenders get one to ten films that each person likes.")
     else:
         length_labels = {protocol.name: str(protocol.n_newest) for protocol in protocols.LATEST_FILMS}
         length_labels[protocols.FULL.name] = _("all")
         text = N_("{metric} when recommenders get only the latest films of each person, or all of them.")
-    all_leaderboards = {protocol: data.leaderboard(view.dataset, protocol)[0] for protocol in length_labels}
-    leaderboards = {protocol: board for protocol, board in all_leaderboards.items() if not board.empty}
+    boards = {protocol: data.leaderboard(view.dataset, protocol)[0] for protocol in length_labels}
+    leaderboards = {protocol: board for protocol, board in boards.items() if not board.empty}
     table = tables.compare_protocols(leaderboards, metric)
     if len(leaderboards) < 2 or table.empty:
         return
@@ -36,18 +36,16 @@ def show(view: EvaluationView, metric: str) -> None:
     selected = data.select_recommenders(view, variants, default, "lengths")
     if not selected:
         return
-    rows = table.set_index("variant")
     # a row per recommender, a column per number of films
-    lines = rows.loc[selected, list(leaderboards)].rename(columns=length_labels)
+    lines = table.set_index("variant").loc[selected, list(leaderboards)].rename(columns=length_labels)
     line_tables = {variant: pd.DataFrame({"films": lines.columns, metric: lines.loc[variant]}) for variant in selected}
-    titles = rows["title"].to_dict()
-    figure = plot_lines(line_tables, titles, "films", metric, _("Number of films given"))
+    figure = plot_lines(line_tables, view.title, "films", metric, _("Number of films given"))
     figure.update_traces(hovertemplate="%{x}: %{y:.4f}")
     figure.update_xaxes(type="category").update_yaxes(title=metric_title(metric))
     alt = _(
         "{metric} by number of films given, for {names}",
         metric=metric_title(metric),
-        names=", ".join(titles[variant] for variant in selected),
+        names=view.join_titles(selected),
     )
     label_line_ends(figure)
     # All lines end at the last category. Plotly would read its name "10" as the position 10.

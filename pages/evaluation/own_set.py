@@ -1,4 +1,4 @@
-"""The part of the page for a visitor's own data set: recommenders are evaluated on it in a background task."""
+"""The part of the page for a data set of a visitor: a button that evaluates recommenders, and a comparison."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,7 +32,7 @@ def show(view: EvaluationView) -> None:
 
 
 def compare_with_most_popular(view: EvaluationView) -> None:
-    """Show the hit rates of a recommender and of FALLBACK (the most popular films), if both have a result."""
+    """Show the hit rates of FALLBACK (the most popular films) and of another recommender, if both have a result."""
     rows = view.board.set_index("variant")
     others = [variant for variant in rows.index if variant != FALLBACK]
     if FALLBACK not in rows.index or not others:
@@ -49,15 +49,13 @@ def compare_with_most_popular(view: EvaluationView) -> None:
     st.caption(text)
 
 
-def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
-    """Show a button that evaluates recommenders or, while they are evaluated, the progress.
-
-    evaluated: Recommenders with a result.
-    """
-    task = tasks.find(_task_name(dataset))
+def show_button(dataset: str, protocol: str, evaluated_names: Sequence[str]) -> None:
+    """Show a button that evaluates recommenders without a result or, while they are evaluated, the progress."""
+    task_name = _task_name(dataset)
+    task = tasks.find(task_name)
     if task and not task.is_finished:
         tasks.show_progress(
-            _task_name(dataset),
+            task_name,
             lambda event: _("Evaluating {model}", model=_title(event["name"]) if event else ""),
             _("Cancel *evaluating*"),
             f"stop-evaluating-{dataset}",
@@ -67,11 +65,11 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
     if task and isinstance(task.error, RecsysError):
         errors.show_error(task.error)
     elif task and task.error:
-        tasks.remove(_task_name(dataset))
+        tasks.remove(task_name)
         raise task.error
-    if names := _quick_recommenders(dataset, evaluated):
+    if names := _quick_recommenders(dataset, evaluated_names):
         label, kind = _("Evaluate"), "primary"
-        if evaluated:
+        if evaluated_names:
             label = ngettext("Evaluate {n} more recommender", "Evaluate {n} more recommenders", len(names))
             kind = "secondary"
         help_text = _(
@@ -81,9 +79,10 @@ def show_button(dataset: str, protocol: str, evaluated: Sequence[str]) -> None:
         button(label, f"evaluate-{dataset}", "play_arrow", _start, dataset, protocol, names, help=help_text, type=kind)
 
 
-def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
+def _quick_recommenders(dataset: str, evaluated_names: Sequence[str]) -> list[str]:
     """Return the recommenders without a result that are ready or can be fitted within seconds."""
-    names = [name for name in dict.fromkeys([*EVALUATED_FIRST, *cache.all_recommenders()]) if name not in evaluated]
+    in_order = dict.fromkeys([*EVALUATED_FIRST, *cache.all_recommenders()])
+    names = [name for name in in_order if name not in evaluated_names]
     try:
         return [name for name in names if recommenders.state(name, dataset) in (State.READY, State.QUICK)]
     except DataError:  # the data set was deleted
@@ -93,7 +92,7 @@ def _quick_recommenders(dataset: str, evaluated: Sequence[str]) -> list[str]:
 def _start(dataset: str, protocol: str, names: list[str]) -> None:
     """Start a task that evaluates the recommenders in order.
 
-    If a recommender fails with a RecsysError, the task continues with the next. If all fail, it raises the first error.
+    After a RecsysError, the task continues with the next recommender. If all fail, it raises the first error.
     """
     try:
         data = cache.dataset(dataset)
@@ -119,9 +118,9 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
 
 
 def _replace_events(event: dict[str, Any], report: ProgressCallback) -> ProgressCallback:
-    """Return a callback that reports `event` in place of each event that it receives.
+    """Return a callback that reports `event` in place of each event of an evaluation.
 
-    The progress bar then counts recommenders, and the visitor can also cancel during an evaluation.
+    The progress bar then counts recommenders, and `report` can cancel during an evaluation.
     """
     return lambda _event: report(event)
 

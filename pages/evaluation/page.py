@@ -3,7 +3,7 @@
 Session state:
     results_of: Data set of this page.
     protocol-<data set>: Protocol of this page.
-    last_open_dataset: Data set that was open on the other pages in the last run of this page.
+    last_open_dataset: Data set that was open on the other pages when this page last ran.
     section: Name of the section.
 """
 
@@ -34,10 +34,11 @@ from pages.ui.widgets import segmented_control, selectbox
 from recsys.data import datasets
 from recsys.errors import recsys_command
 from recsys.evaluation import protocols as recsys_protocols
+from recsys.evaluation import results
 from recsys.evaluation.significance import FEW_USERS
 from recsys.evaluation.studies import studies as read_studies
 
-SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {  # name in the URL → function; "studies" is in `show`
+SHOW_SECTION: dict[str, Callable[[EvaluationView], None]] = {  # name in the URL → function; for "studies" see `show`
     "leaderboard": leaderboard.show,
     "protocols": protocols.show,
     "measures": trade_offs.show,
@@ -75,14 +76,13 @@ RULE_TITLES = {  # rule of a protocol in a result document → title, in display
 }
 
 
-def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, str]:
-    """Show the menus of data sets and protocols. Return the chosen pair (data set, protocol).
-
-    available: Pairs (data set, protocol) with results.
-    """
+def select_dataset_and_protocol() -> tuple[str, str]:
+    """Show the menus of data sets and protocols with results. Return the chosen pair (data set, protocol)."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         dataset = _select_dataset(url.evaluation_datasets())
-        with_results = recsys_protocols.sort_names(protocol for name, protocol in available if name == dataset)
+        with_results = recsys_protocols.sort_names(
+            protocol for name, protocol in results.available() if name == dataset
+        )
         names = with_results or [datasets.serving_splitting(dataset).protocol]
         titles = {name: data.protocol_title(name) for name in names}
         protocol = selectbox(_("Protocol"), titles, f"protocol-{dataset}", width=230)
@@ -90,7 +90,7 @@ def select_dataset_and_protocol(available: list[tuple[str, str]]) -> tuple[str, 
 
 
 def _select_dataset(names: list[str]) -> str:
-    """Show the menu of data sets, and return the choice. A data set newly opened on another page is selected."""
+    """Show the menu of data sets, and return the choice. A data set that was opened since the last run is selected."""
     state, current = st.session_state, visitor().current.dataset
     is_newly_opened = state.get("last_open_dataset", current) != current
     state.last_open_dataset = current
@@ -108,7 +108,7 @@ def show(dataset: str, protocol: str) -> None:
     board, load_errors = data.leaderboard(dataset, protocol)
     view = EvaluationView(dataset, protocol, board)
     if board.empty:
-        st.caption(_(recsys_protocols.get_current_or_former(protocol).meaning))
+        st.caption(_(view.definition.meaning))
     else:
         show_protocol(view)
     is_own = dataset not in datasets.PUBLISHED
@@ -138,8 +138,7 @@ def available_sections(view: EvaluationView, has_studies: bool) -> dict[str, str
     unavailable = set() if has_studies else {"studies"}
     if not same_second.read_statistics(view.dataset):
         unavailable.add("ties")
-    protocol = recsys_protocols.get_current_or_former(view.protocol)
-    if protocol.uses_favourites:  # all other liked films of a person are hidden
+    if view.definition.uses_favourites:  # all other liked films of a person are hidden
         unavailable |= ONE_TARGET_SECTIONS
     return {name: _(title) for name, title in url.EVALUATION_SECTIONS.items() if name not in unavailable}
 
@@ -147,9 +146,8 @@ def available_sections(view: EvaluationView, has_studies: bool) -> dict[str, str
 def show_protocol(view: EvaluationView) -> None:
     """Show the meaning of the protocol, the number of people, and a popover with all rules."""
     rules = data.protocol_rules(view)
-    meaning = _(recsys_protocols.get_current_or_former(view.protocol).meaning)
     n_users = int(view.board["users"].iloc[0])
-    st.caption(" ".join([meaning, *data_notes(view, rules), describe_users(n_users)]))
+    st.caption(" ".join([_(view.definition.meaning), *data_notes(view, rules), describe_users(n_users)]))
     if len(rules) == 1:  # only the name of the protocol
         return
     with st.popover(_("All rules of this protocol"), icon=":material/gavel:", type="tertiary", key=f"rules-{view.key}"):
@@ -159,7 +157,7 @@ def show_protocol(view: EvaluationView) -> None:
 
 
 def rule_text(rule: str | int | dict[str, str]) -> str:
-    """Return a rule as Markdown. rule: A sentence, a number, or part of the split → date."""
+    """Return a rule as Markdown. rule: A sentence, a number, or {part of the split: date}."""
     if isinstance(rule, dict):
         rule = ", ".join(f"{_(part)}: {date}" for part, date in rule.items())
     return format.escape_markdown(_(str(rule)))
@@ -177,15 +175,14 @@ def describe_users(n: int) -> str:
 
 
 def data_notes(view: EvaluationView, rules: dict[str, Any]) -> list[str]:
-    """Return sentences about removed films, untested users, order of films and further training data, as Markdown."""
+    """Return Markdown sentences about removed films, untested users, the order of films, and further training data."""
     notes = []
     if (n := datasets.min_ratings(view.dataset)) > 1:
         text = ngettext(
             "Films with fewer than {n} rating were removed.", "Films with fewer than {n} ratings were removed.", n
         )
         notes.append(text)
-    protocol = recsys_protocols.get_current_or_former(view.protocol)
-    if protocol.rules.get("users") == recsys_protocols.LEAVE_ONE_OUT_RULES["users"]:
+    if view.definition.rules.get("users") == recsys_protocols.LEAVE_ONE_OUT_RULES["users"]:
         notes.append(_("People with fewer than three films are not tested. Their films are used for training only."))
     if rules.get("order") == recsys_protocols.TIE_RULES["drawn"]:
         text = _("Films rated in the same second have no known order. All recommenders use the same random order.")

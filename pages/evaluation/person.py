@@ -15,7 +15,7 @@ from pages.ui.i18n import _, ngettext, number
 from recsys.evaluation import tables
 from recsys.evaluation.tables import HeldOutUser
 
-MAX_FILMS = 20  # newest films of the history
+MAX_FILMS = 20  # number of the newest films of the history that are shown
 ROW_HEIGHT_PX = 20
 
 
@@ -29,26 +29,25 @@ def show(view: EvaluationView) -> None:
     ranks, load_errors = data.ranks(view)
     errors.show_file_errors(load_errors)
     table = tables.ranks_of_user(view.board, ranks, data.comparable_variants(view, dataset), row)
-    n_films = len(user.history)
     st.caption(format.escape_markdown(describe_user(user)))
     st.header(_("Hidden film"))
-    st.html(film_cards.film_columns([(n_films + 1, films[user.target])]))
+    st.html(film_cards.film_columns([(len(user.history) + 1, films[user.target])]))
     left, right = st.columns([3, 2], gap="large")
     with left:
         show_ranks(table, films[user.target].label, f"person-{view.key}")
     with right:
         positioned_films = [(position, films[item]) for position, item in enumerate(user.history.tolist(), start=1)]
-        heading = _("Watched before the hidden film")
-        if n_films > MAX_FILMS:
-            heading = _("Last {n} films watched before the hidden film", n=MAX_FILMS)
-        st.header(heading)
+        if len(positioned_films) > MAX_FILMS:
+            st.header(_("Last {n} films watched before the hidden film", n=MAX_FILMS))
+        else:
+            st.header(_("Watched before the hidden film"))
         st.html(film_cards.film_columns(positioned_films[::-1][:MAX_FILMS]))
 
 
 def select_user(n: int, key: str) -> int:
-    """Show an input for the number of a test user, from 1 to n, and a button for a random user.
+    """Show an input for the number of a test user, from 1 to n, and a button that chooses a random user.
 
-    Return the row of the user in the test part, from 0.
+    Return the row of the user in the test part: the number minus 1.
     """
 
     def select_random() -> None:
@@ -102,14 +101,14 @@ def plot_ranks(table: pd.DataFrame) -> go.Figure:
     """Plot `tables.ranks_of_user` on a logarithmic axis, the best rank on top."""
     figure = go.Figure()
     for family, rows in table.groupby("family", sort=False):
-        colour, symbol, _glyph = look(str(family))
+        style = look(str(family))
         figure.add_scatter(
             x=rows["rank"],
             y=rows["title"],
             mode="markers",
             name=_(str(family)),
-            error_x=error_bars(rows["rank"], rows["low"], rows["high"], color=colour, width=0),
-            marker={"color": colour, "symbol": symbol, "size": 9},
+            error_x=error_bars(rows["rank"], rows["low"], rows["high"], color=style.colour, width=0),
+            marker={"color": style.colour, "symbol": style.symbol, "size": 9},
             customdata=rows[["low", "high"]],
             hovertemplate="<b>%{y}</b>: %{x:,.0f} (%{customdata[0]:,}–%{customdata[1]:,})",
         )

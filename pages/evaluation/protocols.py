@@ -16,7 +16,7 @@ from recsys.evaluation import protocols, results, tables
 from recsys.evaluation.significance import FEW_USERS
 
 RANK_HEIGHT_PX = 19  # height of each rank on the vertical axis
-PHONE_WIDTH_PX = 350  # of the chart on a phone
+PHONE_CHART_WIDTH_PX = 350
 LEFT_MARGIN_PX = 26
 TOP_PADDING_PX = 16  # above the titles of protocols
 LABEL_SHIFT_PX = 10  # between a mark and the title of its recommender
@@ -75,12 +75,14 @@ def show(view: EvaluationView) -> None:
 
 
 def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:
-    """Return a text about a protocol: number of test users, and share of pairs of recommenders in the opposite order.
+    """Return a text about a protocol: number of test users, and share of pairs of recommenders that change their order.
 
     Args:
         table: Result of `tables.compare_protocols`.
-        base: Name of the protocol whose order is compared. It has no share.
-        protocol: Name of the described protocol. With few users, a warning replaces the share.
+        base: Name of the protocol with whose order the order is compared. Its own text has no share.
+        protocol: Name of the described protocol.
+
+    With few users, a warning replaces the share.
     """
     n = int(table[f"users {protocol}"].iloc[0])
     title = protocol_title(protocol)
@@ -93,11 +95,10 @@ def describe_protocol(table: pd.DataFrame, base: str, protocol: str) -> str:
             "The order is not compared, because with fewer than {few} people it is mostly chance.", few=FEW_USERS
         )
     else:
-        base_title = protocol_title(base)
         comparison = _(
             "Compared with “{base}”, {share:.0%} of all pairs of recommenders are in the opposite order.",
             share=share,
-            base=base_title,
+            base=protocol_title(base),
         )
     return f"{users_text} {comparison}"
 
@@ -107,14 +108,14 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
     figure = go.Figure()
     titles = [protocol_title(name) for name in names]
     for row in table.to_dict("records"):
-        colour, symbol, _glyph = look(row["family"])
+        style = look(row["family"])
         figure.add_scatter(
             x=list(range(len(names))),
             y=[row[f"rank {name}"] for name in names],
             customdata=[[title, row[name]] for title, name in zip(titles, names, strict=True)],
             mode="lines+markers",
-            line={"color": colour, "width": 1.8},
-            marker={"symbol": symbol, "size": 8},
+            line={"color": style.colour, "width": 1.8},
+            marker={"symbol": style.symbol, "size": 8},
             name=row["title"],
             hovertemplate=_("%{customdata[0]}: rank %{y}, %{customdata[1]:.4f}"),
         )
@@ -131,19 +132,18 @@ def plot_ranks(table: pd.DataFrame, names: Sequence[str]) -> go.Figure:
             font={"size": 11},
         )
     right = LABEL_SHIFT_PX + round(LETTER_WIDTH_PX * max(map(len, table["title"])))
-    x_range = [-0.25, len(titles) - 0.9]  # protocols are at 0, 1, …
-    max_title_width = (PHONE_WIDTH_PX - LEFT_MARGIN_PX - right) / (x_range[1] - x_range[0])
+    x_range = [-0.25, len(titles) - 0.9]  # protocols are at 0, 1, …; a mark needs a margin
+    max_title_width = (PHONE_CHART_WIDTH_PX - LEFT_MARGIN_PX - right) / (x_range[1] - x_range[0])
     longest_word = max(len(word) for title in titles for word in title.split())
     is_horizontal = LETTER_WIDTH_PX * longest_word <= max_title_width  # wider titles would overlap on a phone
-    ticks, title_height = titles, LETTER_WIDTH_PX * max(map(len, titles))
+    ticks, title_height = titles, LETTER_WIDTH_PX * max(map(len, titles))  # of vertical titles
     if is_horizontal:
         ticks = [title.replace(" ", "<br>") for title in titles]
         title_height = LETTER_HEIGHT_PX * max(title.count(" ") + 1 for title in titles)
     top = TOP_PADDING_PX + round(title_height)
     height = top + RANK_HEIGHT_PX * (len(table) + 1)
     set_layout(figure, height, left=LEFT_MARGIN_PX, right=right).update_layout(showlegend=False, margin_t=top)
-    tick_angle = 0 if is_horizontal else -90
-    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=tick_angle, tickfont_size=11)
-    figure.update_xaxes(side="top", automargin=False, showgrid=False, zeroline=False, range=x_range)
+    figure.update_xaxes(tickvals=list(range(len(ticks))), ticktext=ticks, tickangle=0 if is_horizontal else -90)
+    figure.update_xaxes(side="top", automargin=False, showgrid=False, zeroline=False, range=x_range, tickfont_size=11)
     tick_ranks = [1, *range(5, len(table) + 1, 5)]
     return figure.update_yaxes(range=[len(table) + 0.7, 0.3], showgrid=False, tickvals=tick_ranks)  # rank 1 on top

@@ -17,12 +17,12 @@ class Provenance:
 
     id: str  # part of the HTML id of the popover
     title: str
-    facts: list[tuple[str, str]]  # pairs of label and text
+    facts: dict[str, str]  # label → text
     commands: tuple[str, ...] = ()  # shell commands that reproduce the metrics
 
 
 def local_provenance(document: dict[str, Any]) -> Provenance:
-    """Return where the metrics of a result document come from, with texts in the visitor's language."""
+    """Return the provenance of a result document, with texts in the visitor's language."""
     run, seeds = document["run"], [str(seed["seed"]) for seed in document["seeds"]]
     device = ", ".join(filter(None, [run.get("device", ""), _("threads: {n}", n=run.get("threads", _("all")))]))
     extra_data, extra_features = "", ""
@@ -44,7 +44,7 @@ def local_provenance(document: dict[str, Any]) -> Provenance:
         N_("Paper"): document["paper"],
     }
     commands = tuple(map(errors.hide_paths, report.reproduction_commands(document)))
-    recorded_facts = [(_(label), text) for label, text in facts.items() if text]
+    recorded_facts = {_(label): text for label, text in facts.items() if text}
     return Provenance(document["variant"], _(document["title"]), recorded_facts, commands)
 
 

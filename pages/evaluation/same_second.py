@@ -1,4 +1,4 @@
-"""The section Same-second ratings: how the ratings file orders films of one second, and the effect on metrics.
+"""The section Same-second ratings: how a ratings file orders films of the same second, and the effect on metrics.
 
 The file order is an order of all films, with positions from 0 to 1. If a user rated several films in the same second,
 the ratings file lists them in this order. Other films can be compared in this order, too.
@@ -10,7 +10,7 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from pages.evaluation.charts import LOOKS, look
+from pages.evaluation.charts import LOOKS, ROWS_MARGIN_PX, look
 from pages.evaluation.data import EvaluationView, protocol_title
 from pages.ui import cache, format
 from pages.ui.charts import GREY, localize_table, set_layout, show_chart
@@ -26,9 +26,7 @@ ORDER_TEXTS = {  # field "order" of the document of `file_order` → text
     None: N_("In {data}, this order is neither that of the film numbers nor that of a hash table."),
 }
 HISTOGRAM_HEIGHT_PX = 300
-# chart with a row per recommender
-MARGIN_PX = 90  # above and below the rows, together
-ROW_HEIGHT_PX = 24
+ROW_HEIGHT_PX = 24  # of the chart with a row per recommender
 TIED_COLOUR = LOOKS["Transformers"].colour
 
 
@@ -38,7 +36,7 @@ def read_statistics(dataset: str) -> dict[str, Any] | None:
 
 
 def show(view: EvaluationView) -> None:
-    """Show the order in the file, a score that only uses this order, and metrics with a random order."""
+    """Show the file order, a score that only uses the file order, and metrics with a random order."""
     document = read_statistics(view.dataset)
     assert document is not None, "the page offers the section only with statistics"
     st.header(_("Films rated in the same second"))
@@ -49,9 +47,9 @@ def show(view: EvaluationView) -> None:
     if document["recommenders"]:
         st.header(_("Results in random order"))
         show_both_orders(pd.DataFrame(document["recommenders"]), view.dataset)
-    run, uncounted_rating = document["run"], document["without_rating"]
+    run = document["run"]
     note = _("Measured at commit {commit} on {date}.", commit=run["commit"], date=run["date"][:10])
-    if uncounted_rating is not None:
+    if (uncounted_rating := document["without_rating"]) is not None:
         text = _(
             "Pairs with a film rated {rating:.0f} are not counted, because not all of their times are exact.",
             rating=uncounted_rating,
@@ -61,7 +59,7 @@ def show(view: EvaluationView) -> None:
 
 
 def show_file_order(document: dict[str, Any], dataset: str) -> None:
-    """Show how many films share their second, and a chart of their order in the file."""
+    """Show how many films were rated in the same second as the film before, and a chart of the order of these films."""
     dataset_title = cache.dataset_title(dataset)
     # share of the pairs (film, next film) whose next film is earlier in the file order, by kind of pair: "same second"
     # (rated in the same second) or "alone" (each film is the only film of its second)
@@ -97,8 +95,8 @@ def show_file_order(document: dict[str, Any], dataset: str) -> None:
 def show_added_scores(rows: list[dict[str, Any]]) -> None:
     """Show how much a score by file order improves two recommenders, in file order and in random order.
 
-    rows: The NDCG@10 of a recommender under a protocol each. The protocol "full" has the file order, and "untied" a
-    random order.
+    rows: A row per recommender and protocol. Its fields "alone" and "with the order" are NDCG@10 without and with the
+    score. The protocol "full" has the file order, and "untied" a random order.
     """
     text = _(
         "Two simple recommenders get an additional score that depends only on the distance in the file order. Its "
@@ -106,12 +104,11 @@ def show_added_scores(rows: list[dict[str, Any]]) -> None:
     )
     st.markdown(format.escape_markdown(text))
     by_protocol = {name: table.set_index("title") for name, table in pd.DataFrame(rows).groupby("protocol")}
-    file_order, random_order = by_protocol["full"], by_protocol["untied"]
-    columns = {  # "alone": the recommender without the additional score
-        _("File order"): file_order["alone"],
-        _("File order, with score"): file_order["with the order"],
-        _("Random order"): random_order["alone"],
-        _("Random order, with score"): random_order["with the order"],
+    columns = {
+        _("File order"): by_protocol["full"]["alone"],
+        _("File order, with score"): by_protocol["full"]["with the order"],
+        _("Random order"): by_protocol["untied"]["alone"],
+        _("Random order, with score"): by_protocol["untied"]["with the order"],
     }
     table = pd.DataFrame(columns).rename(index=_).rename_axis(_("Recommender")).reset_index()
     alt = _("NDCG@10 of two recommenders with and without the score, in file order and in random order")
@@ -168,15 +165,9 @@ def plot_both_orders(table: pd.DataFrame) -> go.Figure:
     table = table.sort_values("full", ascending=False, ignore_index=True)
     colours = [look(family).colour for family in table["family"]]
     figure = go.Figure()
+    line_style = {"mode": "lines", "showlegend": False, "hoverinfo": "skip"}
     for row, colour in zip(table.itertuples(), colours, strict=True):
-        figure.add_scatter(
-            x=[row.full, row.untied],
-            y=[row.title] * 2,
-            mode="lines",
-            line={"color": colour},
-            showlegend=False,
-            hoverinfo="skip",
-        )
+        figure.add_scatter(x=[row.full, row.untied], y=[row.title] * 2, line={"color": colour}, **line_style)
     for column, symbol, name in (
         ("full", "circle-open", _("in file order")),
         ("untied", "circle", _("in random order")),
@@ -189,6 +180,6 @@ def plot_both_orders(table: pd.DataFrame) -> go.Figure:
             marker={"symbol": symbol, "size": 9, "color": colours},
             hovertemplate="%{y}: %{x:.4f}",
         )
-    set_layout(figure, MARGIN_PX + ROW_HEIGHT_PX * len(table)).update_layout(showlegend=True)
+    set_layout(figure, ROWS_MARGIN_PX + ROW_HEIGHT_PX * len(table)).update_layout(showlegend=True)
     figure.update_yaxes(autorange="reversed", showgrid=False)
     return figure.update_xaxes(title="NDCG@10", rangemode="tozero")

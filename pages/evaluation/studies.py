@@ -1,4 +1,4 @@
-"""The section Studies. A study has a question and a table, and it can have an answer and a chart."""
+"""The section Studies. A study is a question and a table. It can have an answer and a chart."""
 
 import textwrap
 from typing import Any
@@ -16,7 +16,7 @@ from pages.ui.widgets import selectbox
 from recsys.evaluation.studies import Chart, Study
 
 STUDY_HEIGHT_PX = 430  # MARGIN_PX included
-MAX_LABEL_LENGTH = 24  # characters in a line of a row label, which then takes half of the width of a phone
+MAX_LABEL_LENGTH = 24  # characters in a line of a row label, which takes half of the width of a phone
 ROW_HEIGHT_PX = 26  # height of a row with one line and one mark
 MIN_ROWS_CHART_HEIGHT_PX = 200  # ROWS_MARGIN_PX included
 EXTRA_LINE_PX = 15  # additional height for each further line of the label
@@ -39,7 +39,7 @@ def show(studies: list[Study], dataset: str) -> None:
     if study.chart:
         x, y = _(study.titles[study.chart.x]), _(study.titles[study.chart.y])
         alt = _("{title}: {y} by {x}", title=_(study.title), y=y, x=x)
-        key = "study-named" if study.chart.label else "study"  # CSS hides the last labels of "study-named" on phones
+        key = "study-named" if study.chart.label else "study"  # on phones, CSS hides the last labels of "study-named"
         plot(plot_study(study, study.chart), alt, key)
     text_columns = study.table.select_dtypes(exclude="number").columns
     table = study.table.assign(**{column: study.table[column].map(translate_cell) for column in text_columns})
@@ -65,7 +65,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
     figure, table = go.Figure(), study.table[study.table[chart.y].notna()]
     groups = [("", table)] if chart.by is None else list(table.groupby(chart.by, sort=False))
     for position, (name, rows) in enumerate(groups):
-        # a group that is not a family gets the look with the index of the group
+        # a group that is not a family gets the look at the position of the group
         look = LOOKS.get(str(name), list(LOOKS.values())[position % len(LOOKS)])
         add_group(figure, chart, rows, str(name), look, position)
     if chart.label is not None:
@@ -95,7 +95,7 @@ def plot_study(study: Study, chart: Chart) -> go.Figure:
 
 
 def add_group(figure: go.Figure, chart: Chart, rows: pd.DataFrame, name: str, look: Look, position: int) -> None:
-    """Add the trace of a group of rows to a figure. name: Name of the group, or "". position: Index of the group."""
+    """Add the trace of a group of rows. name: Name of the group, or "". position: Number of the group."""
     error = None
     if chart.low and chart.high:
         error = error_bars(rows[chart.y], rows[chart.low], rows[chart.high], width=3)

@@ -27,9 +27,10 @@ def show(view: EvaluationView) -> None:
     introduction = _(
         "An accurate recommender may still recommend the same few films to everyone. Point at a mark to see its name."
     )
-    meanings = [_(METRIC_TEXTS[name].meaning) for name in dict.fromkeys((x, y)) if name in METRIC_TEXTS]
+    names = dict.fromkeys((x, y))  # one name if both axes have the same metric
+    meanings = [_(METRIC_TEXTS[name].meaning) for name in names if name in METRIC_TEXTS]
     st.caption(" ".join([introduction, *meanings]))
-    table = view.board[list(dict.fromkeys(["variant", "title", "family", x, y]))].dropna()
+    table = view.board[["variant", "title", "family", *names]].dropna()
     alt = ngettext(
         "{y} against {x} of {n} recommender, with a colour and a shape per family",
         "{y} against {x} of {n} recommenders, with a colour and a shape per family",
@@ -43,7 +44,7 @@ def show(view: EvaluationView) -> None:
 
 
 def show_rating_errors(view: EvaluationView) -> None:
-    """Show the errors of predicted ratings, if there are any, the smallest first."""
+    """Show the errors of predicted ratings, the lowest RMSE first, if a recommender predicts ratings."""
     table = tables.rating_error_table(data.documents(view).values())
     if table.empty:
         return

@@ -27,14 +27,16 @@ GROUPING_TITLES = {
     "gender": N_("Gender"),
     "age": N_("Age in years"),
 }
+N_DEFAULT_RECOMMENDERS = 3  # the best recommenders of this number of families
+MAX_RECOMMENDERS = 5
 SYMBOL_SUFFIXES = ("", "-open", "-dot", "-open-dot")  # forms of a Plotly symbol, for recommenders of one family
-ROW_HEIGHT_PX = 30  # without the marks
+ROW_HEIGHT_PX = 30  # of a row without marks
 MARK_HEIGHT_PX = 11  # additional height of a row for each recommender
 ROW_GAP = 0.5  # share of a row's height that is empty, between the marks of two rows
 
 
 def show(view: EvaluationView) -> None:
-    """Show the menus and a chart with a row per bucket."""
+    """Show the menus, and a chart of the selected metric with a row per bucket."""
     dataset = cache.dataset(view.dataset)
     errors.show_file_errors(data.ranks(view)[1])
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
@@ -42,8 +44,8 @@ def show(view: EvaluationView) -> None:
         grouping = selectbox(_("Group by"), titles, "slicing", width=370)  # fits the longest title
         metric = data.select_metric()
     variants = data.comparable_variants(view, dataset)
-    default = tables.best_of_families(view.board, variants, 3)
-    selected = data.select_recommenders(view, variants, default, "slices", max_selections=5)
+    default = tables.best_of_families(view.board, variants, N_DEFAULT_RECOMMENDERS)
+    selected = data.select_recommenders(view, variants, default, "slices", MAX_RECOMMENDERS)
     if not selected:
         return
     with st.spinner(_("Computing confidence intervals…")):
@@ -67,25 +69,24 @@ def show(view: EvaluationView) -> None:
         names=view.join_titles(selected),
         grouping=_(GROUPING_TITLES[grouping]),
     )
-    figure = plot_groups(rows, view.board, metric_title(metric), bucket_names)
+    figure = plot_groups(rows, view, metric_title(metric), bucket_names)
     show_chart(figure, alt, table, f"slices-{view.key}-{grouping.replace(' ', '-')}", _("By group"))
 
 
 def name_buckets(dataset: str, grouping: str, buckets: Iterable[str]) -> dict[str, str]:
-    """Return bucket → name in the visitor's language. Genres of an own data set are not translated."""
-    is_own_text = grouping == "genre" and dataset not in datasets.PUBLISHED
-    return {bucket: bucket if is_own_text else format.display_group(bucket) for bucket in buckets}
+    """Return bucket → name in the visitor's language. Genres of a visitor's data set are not translated."""
+    is_translated = grouping != "genre" or dataset in datasets.PUBLISHED
+    return {bucket: format.display_group(bucket) if is_translated else bucket for bucket in buckets}
 
 
-def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
+def plot_groups(table: pd.DataFrame, view: EvaluationView, metric: str, bucket_names: Mapping[str, str]) -> go.Figure:
     """Plot `groups.metric_by_bucket`: a row per bucket, with a mark and an error bar for each recommender."""
     n_users = table.drop_duplicates("bucket").set_index("bucket")["users"].to_dict()
     row_labels = {bucket: f"{bucket_names[bucket]}<br>" + _("n = {n:,}", n=n) for bucket, n in n_users.items()}
-    board_rows = board.drop_duplicates("variant").set_index("variant")
     figure = go.Figure()
     plotted_families: list[str] = []
     for variant, rows in table.groupby("variant", sort=False):
-        title, family = board_rows.loc[variant, ["title", "family"]]
+        family = view.family(str(variant))
         style = look(family)
         suffix = SYMBOL_SUFFIXES[plotted_families.count(family) % len(SYMBOL_SUFFIXES)]
         figure.add_scatter(
@@ -94,7 +95,7 @@ def plot_groups(table: pd.DataFrame, board: pd.DataFrame, metric: str, bucket_na
             orientation="h",
             offsetgroup=str(len(plotted_families)),
             mode="markers",
-            name=title,
+            name=view.title(str(variant)),
             error_x=error_bars(rows["value"], rows["low"], rows["high"], color=style.colour, width=0),
             marker={"color": style.colour, "symbol": style.symbol + suffix, "size": 9},
             customdata=rows[["bucket", "users", "low", "high"]].replace({"bucket": dict(bucket_names)}),

@@ -8,7 +8,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from recsys import monitoring
 
 STREAM_PATH = "/_stcore/stream"  # WebSocket of an open page
-MAX_OPEN_PAGES = 150  # each uses about 5 MB and four of the 1,024 files that a process may open
+MAX_OPEN_PAGES = 150  # each uses about 5 MB, and four of the 1,024 files that Linux lets a process open by default
 LIMIT_VARIABLE = "NEXTREEL_VISITORS"  # environment variable with a limit that replaces MAX_OPEN_PAGES
 RETRY_SECONDS = 15
 BUSY_PAGE_HTML = f"""<!doctype html><html lang="en"><meta charset="utf-8">
@@ -21,13 +21,15 @@ BUSY_PAGE_HTML = f"""<!doctype html><html lang="en"><meta charset="utf-8">
 
 
 class Admission:
-    """ASGI middleware that refuses further pages, with status 503, while `max_pages` pages are open."""
+    """ASGI middleware that refuses further pages, with status 503, while `max_pages` pages are open.
+
+    Without the argument `max_pages`, the limit is LIMIT_VARIABLE or MAX_OPEN_PAGES.
+    """
 
     def __init__(self, app: ASGIApp, max_pages: int | None = None) -> None:
         self.app = app
-        text = os.environ.get(LIMIT_VARIABLE, "")  # ignored if it is not a positive number
-        limit = int(text) if text.isdecimal() else 0
-        self.max_pages = max_pages or limit or MAX_OPEN_PAGES
+        limit = os.environ.get(LIMIT_VARIABLE, "")  # ignored if it is not a positive integer
+        self.max_pages = max_pages or (int(limit) if limit.isdecimal() else 0) or MAX_OPEN_PAGES
         self.n_open_pages = 0
         monitoring.register_gauge("open_pages", lambda: self.n_open_pages)
 
@@ -58,6 +60,5 @@ class Admission:
 
 def _is_page(scope: Scope) -> bool:
     """Return whether a request is for a page, not for a file or the state of the server."""
-    if scope["type"] != "http" or scope["method"] != "GET":
-        return False
-    return any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])
+    is_get = scope["type"] == "http" and scope["method"] == "GET"
+    return is_get and any(name == b"accept" and b"text/html" in value for name, value in scope["headers"])

@@ -64,7 +64,6 @@ class AllowedHosts(TrustedHostMiddleware):
     """
 
     def __init__(self, app: ASGIApp) -> None:
-        allowed = st.get_option("server.allowedHosts") or ["*"]
-        # IPv6 addresses have brackets in a Host header
-        patterns = [f"[{host}]" if ":" in host else host for host in allowed]
+        hosts = st.get_option("server.allowedHosts") or ["*"]
+        patterns = [f"[{host}]" if ":" in host else host for host in hosts]  # IPv6 addresses have brackets in a header
         super().__init__(app, patterns, www_redirect=False)

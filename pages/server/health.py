@@ -28,9 +28,8 @@ def ready_route(is_ready: Callable[[], bool]) -> Route:
 
 
 def serve_metrics() -> None:
-    """Serve the metrics if PORT_VARIABLE is set. If its port cannot be used, log a warning."""
-    port = os.environ.get(PORT_VARIABLE, "")
-    if not port:
+    """Serve the metrics if PORT_VARIABLE is set. If the port cannot be used, log a warning."""
+    if not (port := os.environ.get(PORT_VARIABLE)):
         return
     try:
         monitoring.serve(int(port))

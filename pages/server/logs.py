@@ -1,6 +1,6 @@
 """Logs on standard error: one line per event, and the tracebacks of bugs.
 
-Logs contain no sessions, titles or keys. systemd or the container engine stores them and limits their size.
+Logs contain no session ids, film titles or API keys. systemd or the container engine stores them and limits their size.
 """
 
 import logging

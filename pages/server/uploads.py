@@ -1,8 +1,8 @@
 """Limits on the files that visitors upload.
 
 Streamlit accepts a file from any open session, even if its page has no uploader, and keeps the file in memory until the
-session ends. With this module, a session can only upload if its page has called `allow_uploads`. The sizes of stored
-files are read from Streamlit. Files that Streamlit has deleted therefore do not count for the limits.
+session ends. With this module, a session can only upload if its page has called `allow_uploads`. The limits count only
+the files that Streamlit still stores, and files that are being received.
 """
 
 import threading
@@ -20,7 +20,7 @@ MAX_SESSION_FILES = 40
 MAX_SESSION_BYTES = 200 << 20
 MAX_TOTAL_BYTES = 512 << 20  # of all sessions together
 PERMISSION_SECONDS = 6 * 3600.0  # how long a session may upload after `allow_uploads`
-MAX_SESSIONS = 2000  # the newest calls of `allow_uploads` are kept
+MAX_SESSIONS = 2000  # sessions with a permission; a further session replaces the oldest permission
 FRAMING_BYTES = 1024  # maximum size of a request without its file: the headers of one multipart part
 
 FileKey = tuple[str, str]  # session id, file id
@@ -77,7 +77,9 @@ class UploadLimits:
 def _refusal(file: FileKey, size: int | None) -> PlainTextResponse | None:
     """Return the response that refuses a file, or None if the file is accepted.
 
-    size: Bytes of the request, None without a valid Content-Length.
+    Args:
+        file: The session and the file.
+        size: Bytes of the request, None without a valid Content-Length.
     """
     session, _file_id = file
     permission = _permissions.get(session)
@@ -90,7 +92,7 @@ def _refusal(file: FileKey, size: int | None) -> PlainTextResponse | None:
     if file in _incoming_sizes:
         return PlainTextResponse("the file is being uploaded already", 409)
     sizes = _stored_sizes() | _incoming_sizes | {file: size}  # a file that is sent again replaces the old file
-    session_sizes = [n_bytes for (owner, _id), n_bytes in sizes.items() if owner == session]
+    session_sizes = [n_bytes for (file_session, _id), n_bytes in sizes.items() if file_session == session]
     if len(session_sizes) > MAX_SESSION_FILES or sum(session_sizes) > MAX_SESSION_BYTES:
         return PlainTextResponse("too many or too large files for one visit", 413)
     if sum(sizes.values()) > MAX_TOTAL_BYTES:

@@ -11,7 +11,7 @@ from recsys.jobs.queue import Progress
 
 COLOURS = {"loss": "#cf6a2a", "ndcg@10": "#1f9a94"}  # contrast of at least 3:1 on the light and the dark page
 PLOT_HEIGHT_PX = 210
-MAX_EPOCH_TICKS = 10  # up to this number, each epoch has a tick, because Plotly would also put ticks at half epochs
+MAX_EPOCH_TICKS = 10  # up to this number of epochs, each has a tick. Plotly would also put ticks at half epochs.
 MAX_MARKERS = 39  # a curve with more points has no markers
 
 

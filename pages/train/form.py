@@ -16,7 +16,6 @@ from pages.ui.i18n import N_, _, localize, ngettext, number
 from pages.ui.widgets import segmented_control, selectbox
 from recsys.data.dataset import Dataset
 from recsys.jobs import options, queue
-from recsys.jobs.queue import State
 from recsys.serving import predictor as predictors
 from recsys.serving.predictor import Recommender
 
@@ -40,7 +39,7 @@ DEVICES = {"cuda": "GPU", "cpu": "CPU"}
 
 
 def show(dataset: Dataset) -> None:
-    """Show the menu, the settings, the notes about this training and the start button."""
+    """Show the menu of recommenders, the settings, the menu of devices, notes and the start button."""
     st.header(_("New training run"))
     recommender = select_recommender(dataset.name)
     changes = ask_for_settings(recommender, dataset.name)
@@ -83,7 +82,7 @@ def ask_for_settings(recommender: Recommender, dataset_name: str) -> dict[str, A
 
 
 def ask_for_number(recommender_name: str, dataset_name: str, name: str, preset: int | float) -> int | float:
-    """Show the input of a setting. Return its value. preset: Default value, an int if the setting is an integer."""
+    """Show the input of a setting. Return its value. preset: Default value. Its type is the type of the setting."""
     title, help_text = SETTINGS[name]
     is_integer = isinstance(preset, int)
     return st.number_input(
@@ -109,7 +108,7 @@ def select_device() -> str:
 
 
 def show_notes(recommender: Recommender, dataset_name: str) -> None:
-    """Show the duration of the last training, and warnings if this training replaces a checkpoint or a stopped run."""
+    """Show the duration of the previous training. Warn if a new one replaces a checkpoint or a resumable training."""
     if previous := options.previous_training(recommender.name, dataset_name):
         text = ngettext(
             "Training the current model took {time} for {n} epoch on a {device}. With other settings, the time will be "
@@ -130,8 +129,8 @@ def show_notes(recommender: Recommender, dataset_name: str) -> None:
             data=format.escape_markdown(cache.dataset_title(dataset_name)),
         )
         st.warning(text, icon=":material/swap_horiz:")
-    stopped = [job for job in queue.jobs() if job.state in (State.STOPPED, State.INTERRUPTED)]
-    if any((job.variant, job.dataset) == (recommender.name, dataset_name) for job in stopped):
+    resumable_jobs = [job for job in queue.jobs() if job.state in queue.RESUMABLE]
+    if any((job.variant, job.dataset) == (recommender.name, dataset_name) for job in resumable_jobs):
         text = _("You can resume a stopped training run of this recommender. A new run will delete its progress.")
         st.warning(text, icon=":material/restart_alt:")
 

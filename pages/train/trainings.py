@@ -29,7 +29,7 @@ BADGES: dict[State, tuple[str, str, Literal["gray", "blue", "orange", "red", "gr
     State.DONE: (N_("Done"), "check", "green"),
     State.DAMAGED: (N_("Damaged"), "broken_image", "red"),
 }
-STATUS_TEXTS = {  # for further states see `status_text`
+STATUS_TEXTS = {  # `status_text` has the texts of the other states
     State.WAITING: N_("Starts when earlier training runs are finished."),
     State.STOPPING: N_("Saving the progress."),
     State.STOPPED: N_("Stopped after epoch {n}. Resume to continue from there."),
@@ -52,7 +52,7 @@ def show() -> None:
         )
         st.info(text, icon=":material/model_training:")
     if any(job.state in queue.ACTIVE for job in jobs):
-        show_active([(job.id, job.state) for job in jobs])
+        show_active({job.id: job.state for job in jobs})
     finished = [job for job in reversed(jobs) if job.state not in queue.ACTIVE]
     for job in finished[:MAX_FINISHED]:
         show_job(job)
@@ -66,10 +66,10 @@ def show() -> None:
 
 
 @st.fragment(run_every=REFRESH_SECONDS)
-def show_active(previous_states: list[tuple[str, State]]) -> None:
-    """Show active trainings. When a state changes, the whole page reruns. previous_states: (ID, state) of all jobs."""
+def show_active(previous_states: dict[str, State]) -> None:
+    """Show active trainings. When a state changes, the whole page reruns. previous_states: ID → state, of all jobs."""
     jobs = queue.jobs()
-    if [(job.id, job.state) for job in jobs] != previous_states:
+    if {job.id: job.state for job in jobs} != previous_states:
         st.rerun()
     for job in jobs:
         if job.state in queue.ACTIVE:
@@ -104,7 +104,7 @@ def show_job(job: Job) -> None:
 
 
 def recommender_title(job: Job) -> str:
-    """Return the title of a job's recommender, its name if the app lacks it, or the ID of a damaged job."""
+    """Return the title of a job's recommender, its name if it has no title, or the ID of a damaged job."""
     recommender = cache.all_recommenders().get(job.variant)
     return cache.recommender_title(recommender) if recommender else job.variant or job.id
 
@@ -141,7 +141,7 @@ def show_progress(progress: Progress) -> None:
 
 
 def status_text(job: Job, progress: Progress) -> str:
-    """Return sentences about the state of a training and its best epoch, or ""."""
+    """Return sentences about the state of a training and its best epoch, "" if there is nothing to report."""
     n = progress.n_epochs
     if job.state is State.FAILED:
         return localize(job.reason)
@@ -161,7 +161,7 @@ def status_text(job: Job, progress: Progress) -> str:
 
 def show_buttons(job: Job, model_title: str) -> None:
     """Show the buttons that fit the state of a training. model_title: Escaped for Markdown."""
-    # the style hides the part of a label in *…*, so that only screen readers read it
+    # the style sheet hides the part of a label in *…*, so that only screen readers read it
     with st.container(horizontal=True, gap="small"):
         if job.state is State.DONE:
             text, icon = _("Use *{model}*", model=model_title), ":material/arrow_forward:"
@@ -187,7 +187,7 @@ def select_model(job: Job) -> None:
 
 
 def show_action(label: str, icon: str, job: Job, action: Callable[[str], object]) -> None:
-    """Show a button that calls `action` with the ID of the training and reruns the page."""
+    """Show a button that calls `action` with the ID of a job and reruns the page. icon: Name of a Material icon."""
     if st.button(label, key=f"{icon}-{job.id}", icon=f":material/{icon}:"):
         with errors.show_errors():
             action(job.id)

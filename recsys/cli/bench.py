@@ -1,7 +1,7 @@
 """The command `bench`: measure speed and memory.
 
 The module `benchmarks.bench_KIND` measures a kind. It has the config class `Options` and the functions
-`measure(options)`, which returns the result, and `lines(result)`, which formats the result.
+`measure(options)`, which returns the result, and `format_lines(result)`, which formats the result.
 """
 
 import json
@@ -38,6 +38,6 @@ def bench(arguments: Sequence[str]) -> Call:
             document = {"bench": kind, "machine": description, **result}
             print(json.dumps(document, ensure_ascii=False, indent=1))
         else:
-            print("\n".join([*module.lines(result), machine.format_description(description)]))
+            print("\n".join([*module.format_lines(result), machine.format_description(description)]))
 
     return measure(arguments[1:])

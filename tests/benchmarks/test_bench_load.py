@@ -16,7 +16,7 @@ def test_both_loads_are_timed_in_processes_of_their_own(tmp_path, monkeypatch):
     for name in ("first", "second"):
         assert 0 < result[name]["seconds"] < result[name]["process_seconds"] < 60
         assert 10 < result[name]["memory_mb"] < 1_000
-    printed = "\n".join(load.lines(result))
+    printed = "\n".join(load.format_lines(result))
     assert "toy.zip" in printed
     assert "first load" in printed
     assert "second load" in printed

@@ -24,7 +24,7 @@ def test_requests_are_timed_whole_and_in_parts():
     assert 0 < result["cpu_ms"]["p50"] <= result["cpu_ms"]["p99"]
     assert min(result["parts_ms"].values()) > 0
     assert result["memory_mb"] > 50
-    text = "\n".join(serve.lines(result))
+    text = "\n".join(serve.format_lines(result))
     assert "30 requests of 10 films" in text
     assert f"{result['wall_ms']['p99']:.2f} ms" in text
 
@@ -36,7 +36,7 @@ def test_a_memory_is_part_of_the_request(monkeypatch):
     monkeypatch.setattr(CountMemory, "combine", lambda *given: asked.append(1) or plain(*given))
     result = serve.measure(replace(SMALL, history=10, requests=5, memory=True))
     assert len(asked) >= 5
-    assert "h=1, with a memory" in serve.lines(result)[0]
+    assert "h=1, with a CountMemory" in serve.format_lines(result)[0]
     serve.measure(replace(SMALL, history=10, requests=5))
     assert len(asked) < 2 * (5 + serve.N_WARM_UP + serve.MAX_PROFILED)
 
@@ -53,4 +53,4 @@ def test_a_batch_answers_every_user(toy_home):
     result = serve.measure(Options(batch=True, dataset="ml-latest-sample", model="popular"))
     assert result["users"] == 60
     assert result["cpu_seconds"] > 0
-    assert "60 users of ml-latest-sample" in serve.lines(result)[0]
+    assert "60 users of ml-latest-sample" in serve.format_lines(result)[0]

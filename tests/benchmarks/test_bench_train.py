@@ -59,7 +59,7 @@ def test_a_generated_set_is_trained_on_and_described():
     assert len(result["losses"]) == 2
     assert min(result["sequences_per_second"], result["seconds_per_epoch"]) > 0
     assert result["gpu_memory_mb"] is None
-    described = "\n".join(train.lines(result))
+    described = "\n".join(train.format_lines(result))
     assert "40 users, 30 films" in described
     assert "sequences/s" in described
 
@@ -91,4 +91,4 @@ def test_generated_data_has_the_shape_that_was_asked_for():
 def test_generated_data_is_the_same_for_the_same_seed_and_can_be_even():
     data, again, other = (generate_dataset(50, 20, 10, seed=seed) for seed in (1, 1, 2))
     assert data.fingerprint == again.fingerprint != other.fingerprint
-    assert set(np.diff(generate_dataset(9, 20, 50, user_spread=0).offsets)) == {50}
+    assert set(np.diff(generate_dataset(9, 20, 50, length_sigma=0).offsets)) == {50}

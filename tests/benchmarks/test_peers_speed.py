@@ -39,7 +39,7 @@ def test_nobody_trains_on_the_people_kept_out():
 
 
 def test_a_set_without_anybody_to_keep_out_is_refused():
-    with pytest.raises(RecsysError, match="nobody can be kept out; choose a larger data set"):
+    with pytest.raises(RecsysError, match="no user can be held out; choose a larger data set"):
         make_task(toys.cycle(n_users=5), SETTINGS)
 
 

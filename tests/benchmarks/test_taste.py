@@ -26,10 +26,10 @@ def test_rules_of_groups():
     assert not taste.title_rule("Star Voyage", years=(1990, 2000))(film, genres, "en")
     assert not taste.title_rule("Star Voyage", years=(1980, 1990), genre="Comedy")(film, genres, "en")
     assert taste.genre_rule("Horror", years=(1980, 1990))(film, genres, "en")
-    assert not taste.genre_rule("Horror", without=("Sci-Fi",))(film, genres, "en")
+    assert not taste.genre_rule("Horror", excluded=("Sci-Fi",))(film, genres, "en")
     assert taste.language_rule("fr", "it")(film, genres, "it")
     assert not taste.language_rule("fr")(film, genres, "en")
-    assert not taste.language_rule("it", animated=True)(film, genres, "it")
+    assert not taste.language_rule("it", is_animated=True)(film, genres, "it")
 
 
 @pytest.mark.slow

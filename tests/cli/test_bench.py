@@ -27,7 +27,7 @@ def counting(monkeypatch):
     kind = SimpleNamespace(
         Options=Counting,
         measure=lambda options: {"counted": options.up_to},
-        lines=lambda result: [f"counted to {result['counted']}"],
+        format_lines=lambda result: [f"counted to {result['counted']}"],
     )
     monkeypatch.setattr(bench, "import_module", {"benchmarks.bench_serve": kind}.__getitem__)
 

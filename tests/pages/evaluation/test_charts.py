@@ -83,19 +83,19 @@ def looks(figure):
 
 def test_no_two_lines_share_colour_dash_or_mark():
     many = {str(number): LOGS["long"] for number in range(charts.MAX_LINES)}
-    drawn = looks(charts.plot_lines(many, {name: name for name in many}, "epoch", "loss", ""))
+    drawn = looks(charts.plot_lines(many, str, "epoch", "loss", ""))
     for parts in zip(*drawn.values(), strict=True):
         assert len(set(parts)) == charts.MAX_LINES
 
 
 def test_a_recommender_looks_the_same_in_both_charts_though_another_is_missing_in_one():
-    loss, validation = (charts.plot_lines(LOGS, TITLES, "epoch", column, "") for column in ("loss", "ndcg@10"))
+    loss, validation = (charts.plot_lines(LOGS, TITLES.get, "epoch", column, "") for column in ("loss", "ndcg@10"))
     assert set(looks(validation)) == {"Long", "Other person"}
     assert looks(validation).items() <= looks(loss).items()
 
 
 def test_lines_are_named_where_they_end():
-    figure = charts.label_line_ends(charts.plot_lines(LOGS, TITLES, "epoch", "loss", ""))
+    figure = charts.label_line_ends(charts.plot_lines(LOGS, TITLES.get, "epoch", "loss", ""))
     places = {note.text: (note.x, note.y) for note in figure.layout.annotations}
     assert places["Short"] == (2, 5.8)
     assert {places[name][0] for name in ("Long", "Other person")} == {3}
@@ -107,7 +107,7 @@ def test_lines_are_named_where_they_end():
 
 def test_without_any_line_nothing_is_named():
     empty = {"a": pd.DataFrame({"epoch": []})}
-    assert not charts.label_line_ends(charts.plot_lines(empty, {"a": "A"}, "epoch", "loss", "")).layout.annotations
+    assert not charts.label_line_ends(charts.plot_lines(empty, str, "epoch", "loss", "")).layout.annotations
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_no_line_crosses_the_label_of_a_line_that_ends_early():
 
 
 def anchor_of_short(logs):
-    figure = charts.label_line_ends(charts.plot_lines(logs, {name: name for name in logs}, "epoch", "loss", ""))
+    figure = charts.label_line_ends(charts.plot_lines(logs, str, "epoch", "loss", ""))
     return {note.text: note.yanchor for note in figure.layout.annotations}.get("short", "no label")
 
 

@@ -144,6 +144,15 @@ def test_who_replaces_a_trained_one_or_a_half_trained_one_is_warned(visit):
     assert "You can resume a stopped training run of this recommender." in said(app.run())
 
 
+def test_a_new_training_warns_that_it_deletes_the_progress_of_a_failed_training(visit, training):
+    queue.add("sasrec-bce", DATA)
+    training("raise SystemExit(1)")
+    runner.run()
+    assert states() == ["failed"]
+    app = choose(visit("train"), "sasrec-bce")
+    assert "You can resume a stopped training run of this recommender." in said(app)
+
+
 def test_how_long_it_took_before_is_said_where_it_is_known(visit, monkeypatch):
     app = choose(visit("train"), "sasrec-bce")
     assert "Training time is not known yet (minutes to hours)." in said(app)
