@@ -84,7 +84,7 @@ def failing(monkeypatch):
         def table():
             raise error
 
-        monkeypatch.setattr(datasets, "table", table)
+        monkeypatch.setattr(datasets, "summaries", table)
         return main(["data", "list"])
 
     return fail
@@ -116,7 +116,7 @@ def test_a_disk_that_is_full_or_forbidden_is_one_line(failing, capsys, number, a
 
 
 def test_a_warning_is_a_sentence_without_lines_of_source(monkeypatch, capsys):
-    monkeypatch.setattr(datasets, "table", lambda: warnings.warn("the disk is slow", stacklevel=1) or [])
+    monkeypatch.setattr(datasets, "summaries", lambda: warnings.warn("the disk is slow", stacklevel=1) or [])
     assert main(["data", "list"]) == 0
     assert capsys.readouterr().err == "the disk is slow\n"
 
