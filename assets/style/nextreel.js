@@ -32,21 +32,21 @@ function reportEnter(box, setTriggerValue) {
 function focusWidget({ number, keys }) {
   if (number === (window.nextreelFocus ?? 0)) return
   window.nextreelFocus = number
-  const previous = document.activeElement // keeps the focus until the widget exists
+  const previous = document.activeElement // has the focus until the widget exists, or a popover that contains it opens
   let attemptsLeft = 60 // every 50 ms, because the widget may not exist yet, or may be replaced and lose the focus
   const attempt = () => {
     if (number !== window.nextreelFocus) return
-    if ([document.body, previous].includes(document.activeElement)) keys.some((key) => focusIn(`st-key-${key}`))
+    keys.some((key) => focusIn(`st-key-${key}`, previous))
     if (--attemptsLeft > 0) setTimeout(attempt, 50)
     else if (document.activeElement === document.body) focusContent()
   }
   setTimeout(attempt)
 }
 
-function focusIn(className) { // focus the first enabled input of a class, or else its first enabled button
+function focusIn(className, previous) { // its first enabled input or else button, unless the visitor has moved the focus
   const findEnabled = (tag) => document.querySelector(`.${CSS.escape(className)} ${tag}:not(:disabled)`)
   const target = findEnabled("input") ?? findEnabled("button")
-  target?.focus({ preventScroll: true })
+  if (document.activeElement === previous || document.activeElement.contains(target)) target?.focus({ preventScroll: true })
   return target
 }
 
