@@ -71,7 +71,7 @@ def test_the_focus_stays_in_the_box_after_a_click_and_goes_with_a_film_that_is_m
 @pytest.mark.parametrize(("opener", "widget"), [("share", "file-picture"), ("posters", "typed_poster_key")])
 def test_enter_opens_a_popover_and_moves_the_focus_into_it(address, tab, opener, widget):
     tab.goto(f"{address}/?s=1-2")
-    tab.locator(".st-key-picks [class*=st-key-more-] button").first.wait_for()  # `idle` is true before the first run too
+    tab.locator(".st-key-picks [class*=st-key-more-] button").first.wait_for()  # `idle` is also true before it
     idle(tab)
     tab.locator(f".st-key-{opener} button").focus()
     tab.keyboard.press("Enter")
