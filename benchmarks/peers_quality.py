@@ -88,8 +88,7 @@ def read_rows(path: Path, dataset: str) -> list[dict[str, Any]]:
     """Return the rows of a JSON file of this script. Raises RecsysError if they are of another data set."""
     document = json.loads(path.read_text("utf-8"))
     if document["dataset"] != dataset:
-        text = "{path} has the figures of {other}; choose another file for {dataset}"
-        raise RecsysError(text, path=path, other=document["dataset"], dataset=dataset)
+        raise RecsysError("{path} has rows of {other}; choose another file", path=path, other=document["dataset"])
     return document["rows"]
 
 

@@ -138,7 +138,7 @@ def test_rows_of_another_data_set_are_refused(tmp_path):
     path = tmp_path / "rows.json"
     path.write_text('{"dataset": "ml-1m", "rows": [{"system": "recbole sasrec"}]}')
     assert peers_quality.read_rows(path, "ml-1m") == [{"system": "recbole sasrec"}]
-    with pytest.raises(RecsysError, match=r"rows\.json has the figures of ml-1m; choose another file for cycle"):
+    with pytest.raises(RecsysError, match=r"rows\.json has rows of ml-1m; choose another file"):
         peers_quality.read_rows(path, "cycle")
 
 
