@@ -37,7 +37,7 @@ def measure(options: Options) -> dict[str, Any]:
     source = options.source.resolve()
     if not source.is_file():
         command = f"{python()} -m benchmarks.generate_movielens --out {shlex.quote(str(source))}"
-        raise RecsysError(f"there is no file {source}; one of ML-20M's size can be written", command)
+        raise RecsysError("there is no file {source}; one of ML-20M's size can be written", command, source=source)
     loads = {}
     with tempfile.TemporaryDirectory(prefix="nextreel-load-") as home:
         for load, archive in (("first", source), ("second", None)):
@@ -67,5 +67,5 @@ def _load(home: str, name: str, archive: Path | None) -> tuple[dict[str, int], d
     os.environ["RECSYS_HOME"] = home
     with costs() as figures:
         dataset = datasets.get(name, archive) if archive else datasets.load(name)
-        int(dataset.history(dataset.n_users // 2).sum())  # memory-mapped files are only read on access
+        int(dataset.history(dataset.n_users // 2).sum())  # large arrays are memory-mapped, and only read on access
     return {"users": dataset.n_users, "films": dataset.n_items, "ratings": len(dataset.interactions)}, figures

@@ -37,7 +37,7 @@ from recsys.studies.run import write as write_study
 PEERS = {system.name: system for system in SYSTEMS if system.installs}
 PEER_MODELS = [f"{peer}-{model}" for peer in PEERS for model in ("sasrec", "bert4rec")]
 OUR_RECOMMENDERS = ("sasrec-softmax", "bert4rec", "sasrec-memory", "bert4rec-memory")
-# model of the peers → our recommender with the same loss and without count model
+# model of the peers → our recommender with the same loss. Peers have no counts, so `*-memory` has no counterpart
 COUNTERPARTS = {"sasrec": "sasrec-softmax", "bert4rec": "bert4rec"}
 TITLES = {"rectools": "RecTools", "recbole": "RecBole", "sasrec": "SASRec", "bert4rec": "BERT4Rec"}
 COLUMNS = [
@@ -66,10 +66,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     options = arguments.parse_args(argv)
     limits = SMOKE_LIMITS if options.smoke else Limits(minutes=options.minutes)
     names = options.systems.split(",") if options.systems != "none" else []  # of PEER_MODELS
-    earlier_rows = json.loads(options.json.read_text("utf-8"))["rows"] if options.json and options.json.exists() else []
     if unknown := set(names) - set(PEER_MODELS):
-        raise RecsysError(f"no system is called {min(unknown)}; there are: {', '.join(PEER_MODELS)}")
+        text = "no system is called {name}; there are: {names}"
+        raise RecsysError(text, name=min(unknown), names=", ".join(PEER_MODELS))
     dataset = generate_dataset(*SMOKE_SHAPE) if options.smoke else datasets.load(options.dataset)
+    earlier_rows = read_rows(options.json, dataset.name) if options.json and options.json.exists() else []
     folder = options.envs or paths.home() / "peers"
     peers = dict.fromkeys(name.split("-")[0] for name in names)  # without repeats, in order
     pythons = {peer: ensure_environment(PEERS[peer], folder) for peer in peers}
@@ -83,10 +84,19 @@ def main(argv: Sequence[str] | None = None) -> None:
         write_study("peers", dataset.name, study(dataset.name, rows, limits), ship=True)
 
 
+def read_rows(path: Path, dataset: str) -> list[dict[str, Any]]:
+    """Return the rows of a JSON file of this script. Raises RecsysError if they are of another data set."""
+    document = json.loads(path.read_text("utf-8"))
+    if document["dataset"] != dataset:
+        raise RecsysError("{path} has rows of {other}; choose another file", path=path, other=document["dataset"])
+    return document["rows"]
+
+
 def make_task(dataset: Dataset, limits: Limits) -> QualityTask:
     """Return the task for all users who have held-out films. Films of the same second are in random order."""
     split = UNTIED(dataset, limits.seed)
     all_histories = split.train.histories
+    # validation and test have the same users in the same order
     histories = [all_histories[user] for user in split.test.queries.users]
     return QualityTask(limits, dataset.n_items, histories, np.array(split.valid.targets), np.array(split.test.targets))
 
@@ -145,8 +155,9 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         if our_row and best_peer_row:
             comparisons.append(_comparison(model, our_row, best_peer_row))
     if not comparisons:
-        raise RecsysError(f"no model has been trained on {dataset} by us and by others yet")
+        raise RecsysError("no model has been trained on {dataset} by us and by others yet", dataset=dataset)
     training_minutes = [round(row["train_seconds"] / 60, 1) if "train_seconds" in row else None for row in rows]
+    peer_minutes = sorted({round(row["train_seconds"] / 60) for row in peer_rows})
     computer, dates = peer_rows[0]["machine"], sorted({row["machine"]["date"][:10] for row in peer_rows})
     versions = "; ".join(f"{TITLES[name]} {peer.version}" for name, peer in PEERS.items())
     return {
@@ -158,9 +169,9 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         "most fall short of the published figures, and some reach them when trained many times longer.",
         "answer": " ".join(comparisons),
         "how": f"{datasets.title(dataset)}, protocol “{UNTIED_FULL.title}”, test NDCG@10, 1 seed per row; the others "
-        f"trained {limits.minutes:.0f} minutes on one thread and kept the weights that were best on validation "
-        f"({limits.validation_users:,} people); {versions}; ours are the models that come with the app, tuned on "
-        f"the validation part of this set, with the training times from their logs; {INTERVAL_NOTE}; "
+        f"trained {' or '.join(map(str, peer_minutes))} minutes on one thread and kept the weights that were best on "
+        f"validation ({limits.validation_users:,} people); {versions}; ours are the models that come with the app, "
+        f"tuned on the validation part of this set, with the training times from their logs; {INTERVAL_NOTE}; "
         f"{computer['cpu']}, {', '.join(dates)}, commit {computer['commit']}.",
         "columns": COLUMNS,
         "rows": [

@@ -141,7 +141,7 @@ def make_task(dataset: Dataset, settings: Settings) -> SpeedTask:
     held_out = [history[np.isin(history, items)] for row, history in enumerate(histories) if row in held_out_rows]
     held_out = [history for history in held_out if len(history) > 1]
     if not held_out:
-        raise RecsysError(f"{dataset.name}: no user can be held out; choose a larger data set")
+        raise RecsysError("{name}: no user can be held out; choose a larger data set", name=dataset.name)
     masks = [rng.random(len(history)) < settings.mask_prob for history in held_out]
     for mask in masks:
         position = rng.integers(len(mask))  # sampled for each mask, so that a seed always gives the same masks

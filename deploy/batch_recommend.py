@@ -59,7 +59,8 @@ def check_parameters(folder: Path, parameters: dict[str, str | int]) -> None:
         old_parameters = {} if any(folder.glob("people-*.parquet")) else parameters
     if different := [name for name, value in parameters.items() if old_parameters.get(name) != value]:
         names = ", ".join(f"{name} {old_parameters.get(name, 'unknown')}, not {parameters[name]}" for name in different)
-        raise RecsysError(f"{folder} has lists with other parameters ({names}); choose another --out")
+        text = "{folder} has lists with other parameters ({names}); choose another --out"
+        raise RecsysError(text, folder=folder, names=names)
     replace_file(path, json.dumps(parameters, indent=1).encode())
 
 

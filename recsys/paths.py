@@ -8,7 +8,8 @@ from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 ASSETS = REPOSITORY / "assets"
-RESULT_FOLDERS = ("assets/results", "assets/trials")  # relative to REPOSITORY; output of the code
+# relative to REPOSITORY. The code writes them, so `machine.commit` ignores changes in them
+RESULT_FOLDERS = ("assets/results", "assets/trials")
 PUBLIC = "NEXTREEL_PUBLIC"  # environment variable, see `is_public`
 # names of files in the folder of a checkpoint
 STATE = "resume.pt"  # state of a stopped training

@@ -52,7 +52,8 @@ def _set_malloc_options(values: Mapping[int, int]) -> None:
 
 def peak_memory_mb() -> float:
     """Return the peak memory of this process so far, in MB (10⁶ bytes)."""
-    with contextlib.suppress(OSError):  # on Linux, getrusage includes the memory of the parent before the fork
+    with contextlib.suppress(OSError, IndexError):  # IndexError: the kernel does not list VmHWM
+        # on Linux, getrusage includes the memory of the parent before the fork
         status = Path("/proc/self/status").read_text()
         return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
     unit_bytes = 1 if sys.platform == "darwin" else 1024

@@ -101,6 +101,7 @@ def measure_speed(task: SpeedTask, folder: Path) -> dict[str, Any]:
     token_of_item = preparator.item_id_map.convert_to_internal(np.arange(task.n_items))  # (I,) tokens of RecTools
 
     def score(sequences: list[np.ndarray]) -> np.ndarray:
+        """Return logits (M, I) of the masked items of all sequences."""
         tokens = np.zeros((len(sequences), settings.length), np.int64)
         for row, items in zip(tokens, sequences, strict=True):
             row[-len(items) :] = np.where(items == MASK, mask, token_of_item[items])
@@ -136,6 +137,7 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
         return model.lightning_model.torch_model
 
     def score(histories: list[np.ndarray]) -> np.ndarray:
+        """Return scores (B, I) of the next items."""
         preparator = model.data_preparator
         # RecTools leaves out items that occur only in histories with a single item
         items_in_model = preparator.get_known_item_ids().astype(np.int64)
@@ -159,7 +161,7 @@ def measure_quality(task: QualityTask, folder: Path, name: str) -> dict[str, Any
     model.fit(as_dataset(task.train, range(len(task.train))))
     settings: dict[str, Any] = QUALITY_SETTINGS | model_settings
     settings |= {"batch_size": model.batch_size, "dropout_rate": model.dropout_rate}
-    return training.result(f"rectools {name}", len(task.train), settings, folder)
+    return training.result(f"rectools {name}", sequences_per_epoch=len(task.train), settings=settings, folder=folder)
 
 
 def as_dataset(sequences: list[np.ndarray], rows: list[int] | range) -> Dataset:

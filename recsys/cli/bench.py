@@ -21,11 +21,11 @@ def choose(kind: Annotated[Kind, conf.Positional, conf.arg(help="train, serve, e
 
 
 def bench(arguments: Sequence[str]) -> Call:
-    """Parse the arguments of `bench KIND`. Modules of other kinds are not imported."""
+    """Return the parsed call of `bench KIND`. Modules of other kinds are not imported."""
     kind = read(choose, "bench", arguments[:1])
     module: Any = import_module(f"benchmarks.bench_{kind}")
 
-    @command(f"bench {kind}")
+    @command(f"bench {kind}")  # makes `measure` a parser: arguments → call
     def measure(
         as_json: Annotated[bool, conf.arg(name="json", help="print one JSON document")] = False,
         *,

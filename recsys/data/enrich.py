@@ -31,8 +31,8 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> FilmCounts:
     """Query Wikidata for the films of a data set that were not queried before, and write its `film_details`.
 
     `report` receives {"stage": "describe", "done": films, "total": films} and {"stage": "wait"}. Raises DataError if
-    the data set is not on this machine, is not of films, or has no IMDb ids. Raises DownloadError if Wikidata does not
-    answer. The facts received until then are stored.
+    the data set is not on this machine or is not of films, or if `imdb_ids` has no id of its films. Raises
+    DownloadError if Wikidata does not answer. The facts received until then are stored.
     """
     dataset = datasets.ensure(name, report)
     if dataset.noun != "film":
@@ -50,12 +50,12 @@ def enrich(name: str, report: ProgressCallback = no_progress) -> FilmCounts:
             new_ids = [imdb for imdb in dict.fromkeys(imdb_id_of.values()) if imdb not in facts_of]
             _query(new_ids, facts_of, report)
         except DownloadError as error:
-            n_saved = sum(imdb in facts_of for imdb in imdb_id_of.values())
+            n_saved = sum(bool(facts_of.get(imdb)) for imdb in imdb_id_of.values())
             text = "the details of {n:,} of {n_films:,} films are saved, and the app also works without the others"
             advice = Message(text, n=n_saved, n_films=len(imdb_id_of))
             raise DownloadError(error.message, advice, recsys_command("data", "enrich", name)) from error
         finally:  # also after an interruption
-            # without {}, the facts of films that Wikidata does not have
+            # Wikidata does not have the films whose facts are {}; they are left out
             films = {movie: facts_of[imdb] for movie, imdb in imdb_id_of.items() if facts_of.get(imdb)}
             if films:
                 film_details.write(name, films)
@@ -100,7 +100,7 @@ def _query(ids: list[str], facts_of: dict[str, wikidata.Facts], report: Progress
 
 def _listed_imdb_ids(catalog: Catalog) -> dict[int, str]:
     """Return movie id → IMDb id for the valid IMDb ids in the film table."""
-    films = catalog.complete.movies
+    films = catalog.complete.movies  # with infrequent films, which are not items
     pairs = zip(films["movie_id"].tolist(), films["imdb_id"].tolist(), strict=True)
     return {movie: imdb for movie, imdb in pairs if wikidata.is_imdb_id(imdb)}
 

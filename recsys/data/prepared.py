@@ -35,7 +35,7 @@ from recsys.errors import recsys_command
 FORMAT = 5  # increase it when the format of the files changes
 READABLE_FORMATS = (4, FORMAT)  # format 4 has the files in a subfolder. Data in older formats must be prepared again
 ABOUT = "about.json"
-MAX_ARRAY_BYTES = 1 << 28  # of an array that is read into memory: more than the largest array of MovieLens 32M
+MAX_ARRAY_BYTES = 1 << 28  # larger arrays are memory-mapped; all arrays of MovieLens 32M are smaller
 EVENT_COLUMNS = ("user", "item", "rating", "timestamp")
 TAG_COLUMNS = ("tag_movie", "tag_word", "tag_timestamp")
 _in_memory: dict[Path, tuple[Dataset, dict[str, Any]]] = {}  # folder → (data set that could not be written, `metadata`)
@@ -55,7 +55,7 @@ class PreparedMeta(TypedDict):
     items: int
     left_out: int  # infrequent films
     ratings: int
-    ties: Literal["file", "drawn", "rows"]  # `Dataset.ties`
+    ties: Literal["file", "drawn", "rows"]  # order of events of the same second, see `recsys.data.dataset.Ties`
     noun: Literal["film", "item"]  # `Dataset.noun`
     fingerprint: str
     archive: dict[str, Any]  # provenance: name, hash and so on of the file from which the data set was parsed

@@ -38,7 +38,8 @@ def _errors(model: Model, train: Dataset, held_out: HeldOut, dataset: Dataset) -
     assert queries.users is not None, "held-out queries have users"
     history_ratings, target_ratings = [], np.empty(len(targets))
     for row, (user, history) in enumerate(zip(queries.users, queries.histories, strict=True)):
-        ratings: dict[int, list[float]] = {}  # item → ratings by the user, newest first; `pop` returns the oldest
+        # item → the user's ratings of it, newest first. A repeated item has several: each occurrence pops the oldest
+        ratings: dict[int, list[float]] = {}
         for event in range(dataset.offsets[user + 1] - 1, dataset.offsets[user] - 1, -1):
             ratings.setdefault(int(dataset.interactions.item[event]), []).append(dataset.interactions.rating[event])
         history_ratings.append(np.array([ratings[item].pop() for item in history.tolist()], np.float32))

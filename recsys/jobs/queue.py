@@ -146,9 +146,9 @@ def add(
 ) -> Job:
     """Append a job to the queue, start a runner if necessary, and return the job.
 
-    Without `protocol`, the training part is the same as for the recommenders of the app. Raises UnknownModelError,
-    ConfigError for a setting that is not allowed, DataError if the data set is missing, and JobError if the queue does
-    not accept the job.
+    Without `protocol`, the job uses the protocol with the training part of the app's recommenders, see
+    `datasets.serving_splitting`. Raises UnknownModelError, ConfigError for a setting that is not allowed, DataError if
+    the data set is missing, and JobError if the queue does not accept the job.
     """
     from recsys.data import datasets
 

@@ -30,6 +30,11 @@ def test_a_missing_archive_is_named_with_the_line_to_type(tmp_path):
     assert f"-m benchmarks.generate_movielens --out {tmp_path / 'none.zip'}" in str(error.value.command)
 
 
+def test_a_missing_archive_may_have_braces_in_its_name(tmp_path):
+    with pytest.raises(RecsysError, match=r"there is no file .*\{a\}\.zip"):
+        load.measure(load.Options(source=tmp_path / "{a}.zip"))
+
+
 def test_an_error_of_the_loader_is_passed_on(tmp_path):
     source = archives.write(tmp_path, archives.hundred_k())
     with pytest.raises(RecsysError, match=r"^some\.zip .*holds no ratings\.csv"):

@@ -1,11 +1,14 @@
+import json
+
 import numpy as np
 import pytest
 
 from benchmarks import peers_quality
 from benchmarks.peers import task as tasks
 from benchmarks.peers.task import Limits, TimedTraining
-from recsys import checkpoints
+from recsys import checkpoints, paths
 from recsys.data.split import UNTIED
+from recsys.errors import RecsysError
 from recsys.evaluation import results
 from recsys.evaluation.evaluate import evaluate
 from recsys.evaluation.protocols import UNTIED_FULL
@@ -129,6 +132,28 @@ def test_rows_of_those_who_do_not_take_part_are_kept_and_those_of_now_take_the_p
         ("rectools bert4rec", 4),
         ("recbole sasrec", 5),
     ]
+
+
+def test_rows_of_another_data_set_are_refused(tmp_path):
+    path = tmp_path / "rows.json"
+    path.write_text('{"dataset": "ml-1m", "rows": [{"system": "recbole sasrec"}]}')
+    assert peers_quality.read_rows(path, "ml-1m") == [{"system": "recbole sasrec"}]
+    with pytest.raises(RecsysError, match=r"rows\.json has rows of ml-1m; choose another file"):
+        peers_quality.read_rows(path, "cycle")
+
+
+def test_names_with_braces_are_in_the_errors():
+    with pytest.raises(RecsysError, match=r"no model has been trained on \{a\}"):
+        peers_quality.study("{a}", [], LIMITS)
+    with pytest.raises(SystemExit, match=r"no system is called \{a\}"):
+        peers_quality.main(["--systems", "{a}"])
+
+
+def test_the_study_tells_the_minutes_that_the_rows_were_trained(monkeypatch):
+    stored = json.loads((paths.REPOSITORY / "benchmarks" / "peers_quality.json").read_text("utf-8"))
+    monkeypatch.setattr(peers_quality.datasets, "title", lambda name: name)
+    text = peers_quality.study(stored["dataset"], stored["rows"], LIMITS)["how"]
+    assert "the others trained 120 minutes" in text
 
 
 def test_ours_are_read_from_results_on_the_same_drawing(home, monkeypatch):

@@ -3,12 +3,13 @@ import os
 import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from recsys import machine, paths, storage
+from recsys import machine, paths, runtime, storage
 from recsys.cli import bench
 from recsys.cli.main import main
 from recsys.config import config_class
@@ -75,6 +76,11 @@ def test_the_peak_of_memory_is_of_this_process_and_in_megabytes():
     before, after = map(float, said.stdout.split())
     assert before < held.nbytes / 2e6
     assert 290 < after - before < 320
+
+
+def test_the_peak_of_memory_is_also_known_where_the_kernel_does_not_list_it(monkeypatch):
+    monkeypatch.setattr(Path, "read_text", lambda path: "Name:\tpython\n")
+    assert runtime.peak_memory_mb() > 10
 
 
 def test_a_machine_without_a_gpu_or_a_repository_can_be_described(monkeypatch):

@@ -94,6 +94,12 @@ def test_a_failure_in_the_middle_says_what_to_do_and_keeps_what_was_had(service)
     assert len(service.asked) == 3
 
 
+def test_films_that_wikidata_does_not_have_are_not_counted_as_saved(service):
+    service.server.tricks = [service.answer, service.answer, service.says(b"", status=403)]
+    with pytest.raises(DownloadError, match="the details of 2 of 5 films are saved"):
+        run()
+
+
 def test_an_answer_cut_off_by_a_lost_connection_leaves_nothing_half(service):
     service.server.tricks = [lambda request: service.answer(request, stop_after=400)]
     run()

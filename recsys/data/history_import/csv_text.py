@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from dataclasses import dataclass
 
 from recsys.data.history_import.entries import MAX_FILE_BYTES, MAX_LINES, HistoryError
@@ -10,6 +11,8 @@ from recsys.errors import N_, Message
 
 MAX_COLUMNS = 200
 SEPARATORS = (",", ";", "\t", "|")
+# "sep=;", the first line of a CSV file for Excel
+_SEPARATOR_LINE = re.compile(r"[ \t]*sep=([^\r\n]?)[^\r\n]*(?:\r\n?|\n)?", re.IGNORECASE)
 _PICTURE = N_("a picture")
 # first bytes of files that are often chosen by mistake
 _KIND_BY_SIGNATURE = {b"%PDF": N_("a PDF"), b"\x89PNG": _PICTURE, b"\xff\xd8\xff": _PICTURE, b"GIF8": _PICTURE}
@@ -49,6 +52,7 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
     try:
         text, is_encoding_guessed = decode_text(data)
     except UnknownEncodingError as error:
+        # `error.message` is "has an unknown encoding; save it as UTF-8" or similar
         raise HistoryError("“{name}” {message}, and choose it again", name=name, message=error.message) from error
     except UnreadableTextError as error:
         raise HistoryError("“{name}” is not a text file; choose a CSV, JSON or ZIP file", name=name) from error
@@ -57,9 +61,10 @@ def decode(name: str, data: bytes) -> tuple[str, tuple[Message, ...]]:
 
 def parse_table(name: str, text: str) -> CsvTable:
     """Parse a CSV file. Raises HistoryError if it cannot be parsed or is too large."""
-    line, _, rest = text.partition("\n")
-    n_skipped = 1 if line.strip().lower().startswith("sep=") else 0  # Excel writes the separator in the first line
-    lines = _lines(name, rest if n_skipped else text)
+    match = _SEPARATOR_LINE.match(text)
+    n_skipped = 1 if match else 0
+    text = text[match.end() :] if match else text
+    lines = _lines(name, text, match[1] if match and match[1] in SEPARATORS else _separator(text))
     if not lines:
         raise HistoryError("“{name}” is empty; export it again", name=name)
     (header_line, header), *rows = lines
@@ -81,9 +86,8 @@ def _separator(text: str) -> str:
     return max(SEPARATORS, key=lambda separator: len(next(csv.reader([line], delimiter=separator), [])))
 
 
-def _lines(name: str, text: str) -> Lines:
+def _lines(name: str, text: str, separator: str) -> Lines:
     """Parse the lines of a CSV file strictly or, if this fails, leniently. Raises HistoryError if both fail."""
-    separator = _separator(text)
     try:
         return _parse(name, text, separator, strict=True)
     except csv.Error as error:
@@ -104,7 +108,7 @@ def _parse(name: str, text: str, separator: str, strict: bool) -> Lines:
     line_number = 1
     for cells in reader:
         if any(map(str.strip, cells)):
-            lines.append((line_number, tuple(cells)))  # a tuple, because the garbage collector scans all lists
+            lines.append((line_number, tuple(cells)))  # the garbage collector does not scan tuples of strings
         line_number = reader.line_num + 1  # a quoted cell can have several lines
         if len(lines) > MAX_LINES + 1:
             raise HistoryError(

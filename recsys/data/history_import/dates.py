@@ -15,12 +15,13 @@ MIN_YEAR = 1890  # of the first films
 # three numbers, perhaps after a few other characters: "'2024-01-31"
 _NUMERIC_DATE = re.compile(r"^\D{0,3}(\d{1,4})\s*[-/. 年]\s*(\d{1,2})\s*[-/. 月]\s*(\d{1,4})(?!\d)")
 _TIME = re.compile(r"(?<=[T ,])(\d{1,2}):(\d{2})(?::(\d{2}))?(?:\s?([AP])M\b)?", re.IGNORECASE)
-_SECONDS = re.compile(r"^(\d{9,10})(\d{3})?$")  # since 1970, with or without milliseconds
+_SECONDS = re.compile(r"^(\d{9}|\d{10}(\d{3})?)$")  # since 1970; 13 digits: with milliseconds
 _COMPACT_DATE = re.compile(r"^((?:19|20)\d\d)(\d\d)(\d\d)$")  # 20240131
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _MONTH_NAME = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]*\b", re.IGNORECASE)
 _DOTTED_DATE = re.compile(r"^\s*\d{1,2}\.\s*\d{1,2}\.\s*\d{2,4}\b")  # with dots, the month is never the first number
-_KOREAN_DATE = re.compile(r"^\s*\d{2}\.\s?\d{1,2}\.\s?\d{1,2}\.")  # "24. 1. 23." is 23 January 2024
+# "24. 1. 23." is 23 January 2024. Without spaces, "24.12.23." is 24 December 2023, as written in Croatia
+_KOREAN_DATE = re.compile(r"^\s*\d{2}\.\s\d{1,2}\.\s\d{1,2}\.")
 
 
 def date_reader(cells: Sequence[str], answers: Answers) -> tuple[Reader, DateQuestion | None]:
@@ -83,8 +84,8 @@ def now() -> datetime:
 def read(cell: str, order: Order) -> datetime | None:
     """Read a date with or without time, or seconds since 1970. Return None for another text."""
     text = cell.strip()[:MAX_DATE_LENGTH]
-    if match := _SECONDS.match(text):
-        return datetime.fromtimestamp(int(match[1]), UTC).replace(tzinfo=None)
+    if _SECONDS.match(text):
+        return datetime.fromtimestamp(int(text[:10]), UTC).replace(tzinfo=None)
     if match := _COMPACT_DATE.match(text):
         return _date(*map(int, match.groups()))
     if _MONTH_NAME.search(text):

@@ -4,7 +4,7 @@ from datetime import datetime
 
 import pytest
 
-from recsys.data.history_import import dates
+from recsys.data.history_import import csv_text, dates
 from recsys.data.history_import.entries import MAX_FILE_BYTES, NO_ANSWERS, Answers, Columns, HistoryError, Reason
 from recsys.data.history_import.read import read
 from recsys.paths import REPOSITORY
@@ -111,6 +111,7 @@ def test_a_list_of_imdb_may_be_a_watchlist_of_which_rated_films_were_watched():
         (("13/12/2021", "14/12/2021", "15/12/2021"), datetime(2021, 12, 14)),
         (("2021/12/13", "2021/12/14", "2021/12/15"), datetime(2021, 12, 14)),
         (("24. 1. 3.", "24. 1. 4.", "24. 1. 5."), datetime(2024, 1, 4)),
+        (("23.12.23.", "24.12.23.", "25.12.23."), datetime(2023, 12, 24)),  # as in Croatia
     ],
 )
 def test_netflix_writes_dates_as_the_account_does(dates, last):
@@ -134,6 +135,12 @@ def test_netflix_writes_dates_as_the_account_does(dates, last):
 def test_times_of_a_12_hour_clock_are_read(cell, hour):
     date = dates.read(cell, "mdy")
     assert (date.year, date.month, date.day, date.hour, date.minute) == (2024, 1, 31, hour, 15)
+
+
+def test_seconds_have_9_or_10_digits_and_milliseconds_13():
+    assert dates.read("999999999", "ymd") == datetime(2001, 9, 9, 1, 46, 39)
+    assert dates.read("1706715000", "ymd") == dates.read("1706715000123", "ymd") == datetime(2024, 1, 31, 15, 30)
+    assert dates.read("202401311530", "ymd") is None  # year, month, day, hour and minute
 
 
 def test_dates_that_can_be_read_in_two_ways_are_asked_about():
@@ -291,6 +298,14 @@ def test_every_separator_and_end_of_line(separator):
     text = files.IMDB.replace("Crime, Drama", "Crime").replace(",", separator)
     assert titles(read_single(text)) == titles(read_single(text.replace("\n", "\r\n"))) == ["Heat"]
     assert titles(read_single(f"sep={separator}\r\n{text}")) == ["Heat"]
+
+
+@pytest.mark.parametrize("line_break", ["\n", "\r\n", "\r"])
+def test_the_separator_of_the_first_line_counts_more_than_the_header(line_break):
+    text = line_break.join(["sep=;", "Title;Year, month, day or time", "Heat;1995"])
+    table = csv_text.parse_table("list.csv", text)
+    assert table.header == ("Title", "Year, month, day or time")
+    assert (table.header_line, table.rows) == (2, [(3, ("Heat", "1995"))])
 
 
 def test_headers_are_known_in_any_case_and_order():
