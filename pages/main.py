@@ -10,6 +10,8 @@ requested_page = page.navigation()
 tour.panel(requested_page)
 with monitoring.timed("page", requested_page.url_path or "watch_next"):
     requested_page.run()
+# After all widgets: the announcement for screen readers, and the keyboard focus that callbacks requested. A fragment
+# also calls `place_focus`, with another key.
 browser.place_announcement()
 browser.place_focus("focus-keeper-page")
 i18n.language_menu()

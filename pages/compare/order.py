@@ -24,15 +24,13 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     """Show how much the list of each recommender changes with the order, and the lists for a selected order."""
     orders = list_comparison.reorderings(films)
     if not orders:
-        st.info(
-            _("Add a second film to see what order changes, or look at the two evenings at the top of the page."),
-            icon=":material/playlist_add:",
-        )
+        st.info(_("Add a second film to see what order changes."), icon=":material/playlist_add:")
         return
     effects = common.compute_for_ready(dataset, names, lambda predictor: cached_effect(predictor, films, k))
     if not effects:
         return
-    st.markdown(summary(effects))
+    if text := summary(effects):
+        st.markdown(text)
     show_chart(
         plot_overlaps(effects),
         _("How much the lists of each recommender agree when the same films come in another order"),
@@ -67,17 +65,23 @@ def cached_effect(predictor: Predictor, films: tuple[int, ...], k: int) -> Order
 
 
 def summary(effects: Effects) -> str:
-    """Return Markdown about the recommenders that ignore the order, and the recommender that depends on it most."""
+    """Return Markdown about the recommenders that ignore the order, and the recommender that depends on it most.
+
+    It is "" if two films are in the list and all recommenders give equal lists for their two orders. This can be by
+    chance.
+    """
     sentences = []
-    if ignoring := [title for title, effect in effects.items() if effect.has_equal_lists]:
+    is_certain = all(len(effect.other_lists) > 1 for effect in effects.values())
+    equal = [title for title, effect in effects.items() if effect.has_equal_lists]
+    if equal and is_certain:
         text = ngettext(
             "{models} gives the same list in any order: it only considers which films you watched, not their order.",
             "{models} give the same lists in any order: they only consider which films you watched, not their order.",
-            len(ignoring),
-            models=common.bold_list(ignoring),
+            len(equal),
+            models=common.bold_list(equal),
         )
         sentences.append(text)
-    if len(ignoring) < len(effects):
+    if len(equal) < len(effects):
         title, effect = min(effects.items(), key=lambda entry: entry[1].mean_overlap)
         text = _(
             "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
@@ -96,7 +100,7 @@ def plot_overlaps(effects: Effects) -> go.Figure:
         k = len(effect.given_list)
         effect_by_label[_("{model}<br>keeps {kept:.1f} of {k} films", model=title, kept=effect.mean_kept, k=k)] = effect
     marks: tuple[tuple[str, str, str, int, Callable[[OrderEffect], list[float]]], ...] = (
-        # name, symbol, colour, size, overlaps of a recommender (the reversed order is the first other order)
+        # name, symbol, colour, size, overlaps to plot. `effect.overlaps`: the reversed order, then the shuffles
         (_("shuffled"), "circle", ACCENT, 10, lambda effect: effect.overlaps[1:]),
         (_("reversed"), "diamond-open", SECOND_ACCENT, 10, lambda effect: effect.overlaps[:1]),
         (_("mean"), "line-ns-open", GREY, 18, lambda effect: [effect.mean_overlap]),

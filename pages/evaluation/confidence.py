@@ -1,4 +1,4 @@
-"""The section Confidence: predicted probabilities against the share of predictions that came true (calibration).
+"""The section Calibration: predicted probabilities against the share of predictions that came true.
 
 A predicted film comes true if it is the hidden film of the person. This share is the hit rate.
 """
@@ -30,7 +30,7 @@ REFERENCE_LINE = {"mode": "lines", "line": {"color": GREY, "width": 1}, "hoverin
 
 def show(view: EvaluationView) -> None:
     """Show predicted and observed probabilities of all test users, then the probabilities in the list of one user."""
-    # tables by recommender: by bin of predicted probabilities, and by rank
+    # bins: a row per recommender and tenth of its predictions; by_rank: a row per recommender and rank
     bins, by_rank = tables.reliability_tables(view.dataset, view.protocol, view.board["variant"].tolist())
     if bins.empty:
         message = _(
@@ -136,6 +136,7 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
         st.caption(_("None of these recommenders is trained on this computer for {data}.", data=dataset_title))
         return
     dataset = cache.dataset(view.dataset)
+    # the splitting on which the recommenders of the app are trained; it can differ from the splitting of the view
     serving_protocol = protocols.get(datasets.serving_splitting(dataset.name).protocol)
     text = _(
         "Predicted probabilities of the first 100 films in the list of one person. This is figure 1 of the gSASRec "
@@ -168,7 +169,7 @@ def show_lists_of_user(
         return
     shares = hidden_film_shares(dataset, serving_protocol.name, selected)
     query = test.queries[row : row + 1]
-    # Recommenders of both charts come first, because the position sets the colour: both charts have the same colours.
+    # `plot_lines` colours by position. Recommenders in both charts come first, so each has one colour in both charts.
     in_colour_order = list(dict.fromkeys([*shares, *selected]))
     lists = {
         variant: list_metrics.probabilities_by_rank(cache.load_predictor(variant, dataset.name).model, query)
@@ -189,8 +190,8 @@ def hidden_film_shares(dataset: Dataset, protocol: str, selected: list[str]) -> 
     board, _load_errors = data.leaderboard(dataset.name, protocol)
     view = EvaluationView(dataset.name, protocol, board)
     ranks, _load_errors = data.ranks(view)
-    comparable = data.comparable_variants(view, dataset)
-    return {variant: list_metrics.target_share_by_rank(ranks[variant]) for variant in selected if variant in comparable}
+    matching = data.variants_with_matching_ranks(view, dataset)
+    return {variant: list_metrics.target_share_by_rank(ranks[variant]) for variant in selected if variant in matching}
 
 
 def show_list_of_user(

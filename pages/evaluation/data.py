@@ -138,7 +138,7 @@ def ranks(view: EvaluationView) -> tuple[dict[str, np.ndarray], LoadErrors]:
     return tables.all_ranks(view.dataset, view.protocol, variants, load_errors.append), load_errors
 
 
-def comparable_variants(view: EvaluationView, dataset: Dataset) -> list[str]:
+def variants_with_matching_ranks(view: EvaluationView, dataset: Dataset) -> list[str]:
     """Return the variants with ranks that were evaluated on this version of the data set. Raises DataError."""
     return tables.matching_recommenders(view.board, ranks(view)[0], dataset, split(view, dataset).test)
 

@@ -92,7 +92,7 @@ def _quick_recommenders(dataset: str, evaluated_names: Sequence[str]) -> list[st
 def _start(dataset: str, protocol: str, names: list[str]) -> None:
     """Start a task that evaluates the recommenders in order.
 
-    After a RecsysError, the task continues with the next recommender. If all fail, it raises the first error.
+    After a RecsysError, the task continues with the next recommender. At the end, it raises the first error.
     """
     try:
         data = cache.dataset(dataset)
@@ -110,7 +110,7 @@ def _start(dataset: str, protocol: str, names: list[str]) -> None:
                 evaluate(name, data, protocol, report=_replace_events(event, report))
             except RecsysError as error:
                 failures.append(error)
-        if len(failures) == len(names):
+        if failures:
             raise failures[0]
 
     tasks.remove(_task_name(dataset))

@@ -28,7 +28,7 @@ def show(view: EvaluationView) -> None:
     user = tables.held_out_user(dataset, test, row)
     ranks, load_errors = data.ranks(view)
     errors.show_file_errors(load_errors)
-    table = tables.ranks_of_user(view.board, ranks, data.comparable_variants(view, dataset), row)
+    table = tables.ranks_of_user(view.board, ranks, data.variants_with_matching_ranks(view, dataset), row)
     st.caption(format.escape_markdown(describe_user(user)))
     st.header(_("Hidden film"))
     st.html(film_cards.film_columns([(len(user.history) + 1, films[user.target])]))

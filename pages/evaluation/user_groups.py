@@ -43,7 +43,7 @@ def show(view: EvaluationView) -> None:
         titles = {name: _(GROUPING_TITLES[name]) for name in groups.available_groupings(dataset)}
         grouping = selectbox(_("Group by"), titles, "slicing", width=370)  # fits the longest title
         metric = data.select_metric()
-    variants = data.comparable_variants(view, dataset)
+    variants = data.variants_with_matching_ranks(view, dataset)
     default = tables.best_of_families(view.board, variants, N_DEFAULT_RECOMMENDERS)
     selected = data.select_recommenders(view, variants, default, "slices", MAX_RECOMMENDERS)
     if not selected:

@@ -40,7 +40,7 @@ DECADE_COLOURS = {
 
 
 def plot_films(table: pd.DataFrame, colour_by: str) -> go.Figure:
-    """Plot films of `FilmMap.table` as points. colour_by: Key of COLOUR_OPTIONS."""
+    """Plot films of `FilmMap.table` as points. colour_by: "genre", "decade" or "views" (number of ratings)."""
     figure = go.Figure(popularity_trace(table) if colour_by == "views" else group_traces(table, colour_by))
     figure.update_layout(
         height=HEIGHT_PX,

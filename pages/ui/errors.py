@@ -8,7 +8,7 @@ from contextlib import contextmanager, nullcontext
 import streamlit as st
 
 from pages.ui.format import escape_markdown
-from pages.ui.i18n import _, localize, ngettext
+from pages.ui.i18n import _, localize, ngettext, translated_template
 from pages.ui.visitor import visitor
 from recsys import paths
 from recsys.errors import Message, RecsysError
@@ -33,21 +33,21 @@ def show_error(error: RecsysError) -> None:
     message = hide_paths(localize(error))
     letter = message[:1] if _starts_with_name(error.message) else message[:1].upper()
     end = "" if message.endswith("?") else "."
-    sentence = f"{letter}{message[1:].rstrip('.')}{end}"
-    st.warning(escape_markdown(sentence, allows_links=True), icon=":material/info:")  # links to download sites
+    text = f"{letter}{message[1:].rstrip('.')}{end}"
+    st.warning(escape_markdown(text, allows_links=True), icon=":material/info:")  # links to download sites
     if error.command:
         show_command(error.command)
 
 
 def show_flash(key: str) -> None:
-    """Show the error of the last use of a widget once. key: Widget key."""
+    """Show the error that a callback of a widget stored in `visitor().flash`, and remove it. key: Key in `flash`."""
     if error := visitor().flash.pop(key, None):
         show_error(error)
 
 
 def _starts_with_name(message: Message) -> bool:
-    """Return whether a message starts with a value, such as a file name, that must not be capitalised."""
-    placeholder = re.match(r"\{(\w+)", message.app_text or message.text)
+    """Return whether a translated message starts with a value, such as a file name, that must not be capitalised."""
+    placeholder = re.match(r"\{(\w+)", translated_template(message))
     if not placeholder:
         return False
     value = message.fields[placeholder[1]]
@@ -59,7 +59,7 @@ def show_file_errors(errors: Sequence[RecsysError]) -> None:
     is_collapsed = len(errors) > MAX_OPEN_ERRORS
     title = ngettext("{n} file cannot be shown", "{n} files cannot be shown", len(errors))
     with st.expander(title, icon=":material/broken_image:") if is_collapsed else nullcontext():
-        for error in errors:
+        for error in errors:  # `error.sentence` is the message and the command in one line
             st.warning(escape_markdown(hide_paths(localize(error.sentence))), icon=":material/broken_image:")
 
 

@@ -65,9 +65,14 @@ def localize(message: Message | RecsysError | str) -> str:
     if isinstance(message, RecsysError):
         message = message.message
     fields = {name: localize(value) if isinstance(value, Message) else value for name, value in message.fields.items()}
+    return _fill(translated_template(message), fields)
+
+
+def translated_template(message: Message) -> str:
+    """Return a message of recsys in the visitor's language, with its placeholders."""
     if message.app_text:
-        return _fill(_translate(message.app_text), fields)
-    return _fill(_translate(message.text, message.plural, message.fields.get("n", 1)), fields)
+        return _translate(message.app_text)
+    return _translate(message.text, message.plural, message.fields.get("n", 1))
 
 
 def _translate(singular: str, plural: str = "", n: int = 1) -> str:
@@ -102,7 +107,8 @@ def language_menu() -> None:
 
     def change_language() -> None:
         state.lang = state.chosen_language or state.lang  # a second click on the same language clears the choice
-        # Streamlit stores the labels of chosen options, which change now. It keeps a value that the script sets again.
+        # Streamlit stores a choice as the label of its option. The labels change with the language, so Streamlit would
+        # drop all choices. It keeps a value that was assigned, even if it is the same value.
         for key in list(state):
             if _is_choice(state[key]):
                 state[key] = state[key]

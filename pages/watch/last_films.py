@@ -60,7 +60,7 @@ def _test_after_click(dataset: Dataset, films: tuple[int, ...], positions: tuple
     """
     names = recommenders.ready_names(dataset.name)
     label = ngettext("Test {n} recommender", "Test {n} recommenders", len(names))
-    button_slot = st.empty()  # the button disappears after the test
+    button_slot = st.empty()  # the button disappears after the test, unless all recommenders fail
     if not button_slot.button(label, key="guess", icon=":material/groups:"):
         return {}
     ranks: FilmRanks = {}
@@ -73,8 +73,9 @@ def _test_after_click(dataset: Dataset, films: tuple[int, ...], positions: tuple
             predictor = session.adapt_to_current_list(cache.load_predictor(name, dataset.name))
             ranks[recommender.title] = ranks_of_hidden_films(predictor, films, positions)
     bar.empty()
-    button_slot.empty()
-    st.session_state.guessed = _test_key(dataset, films), ranks
+    if ranks:
+        button_slot.empty()
+        st.session_state.guessed = _test_key(dataset, films), ranks
     return ranks
 
 

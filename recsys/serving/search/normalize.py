@@ -15,12 +15,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 # the characters that sort before and after all others, for `sorted_span`
-MIN_CHAR = "\0"  # only "x" is from "x" up to "x" + MIN_CHAR
-MAX_CHAR = "\U0010ffff"  # all names from "x" up to "x" + MAX_CHAR begin with "x"
+MIN_CHAR = "\0"  # sorted_span(names, "x", "x" + MIN_CHAR) contains only the name "x"
+MAX_CHAR = "\U0010ffff"  # sorted_span(names, "x", "x" + MAX_CHAR) contains all names that begin with "x"
 ARTICLES = "the|a|an|le|la|les|un|une|der|die|das|den|ein|eine|el|los|las|il|lo|gli|una|uno|det|de|het|en|ett|o|os|as"
 _MOVED_ARTICLE = re.compile(rf"^(.+), ({ARTICLES}|l')$", re.IGNORECASE)
 _LEADING_ARTICLE = re.compile(rf"^(?:{ARTICLES}) (?=.)")
-# brackets that are not within a word ("Assassin(s)") but can contain such a word; the final bracket can be missing
+# A part in brackets: "Seven (a.k.a. Se7en)". Brackets within a word, as in "Assassin(s)", do not count, also not inside
+# the part. The closing bracket can be missing.
 _BRACKETS = re.compile(r"(?:^|(?<=\s))\(((?:[^()]|\(\w+\))*)(?:\)(?!\w)|$)")
 _ALSO_KNOWN_AS = re.compile(r"^(?:a\.?k\.?a\.?|also known as)\s+", re.IGNORECASE)
 # "heat (1995)", "heat (1995" or "heat 1995"
@@ -83,9 +84,7 @@ class _Fold(dict[int, str]):
     Letters of all scripts stay, accents and apostrophes are removed, and other characters become spaces.
     """
 
-    _replacements = dict(
-        zip("øłđæœð&'’‘`´", ["o", "l", "d", "ae", "oe", "d", " and ", "", "", "", "", ""], strict=True)
-    )
+    _replacements = dict(zip("øłđæœð&'’‘`", ["o", "l", "d", "ae", "oe", "d", " and ", "", "", "", ""], strict=True))
 
     def __missing__(self, code: int) -> str:
         letter = chr(code)
@@ -109,7 +108,8 @@ def normalize(text: str) -> str:
 
     A name without letters and digits, such as "***", stays as it is.
     """
-    plain = unicodedata.normalize("NFKD", text).translate(_fold)
+    # NFKD would turn "´", which some people type as an apostrophe, into a space and an accent
+    plain = unicodedata.normalize("NFKD", text.replace("´", "")).translate(_fold)
     words = (text if plain.isspace() else plain).split()
     return _SPACED_LETTERS.sub(lambda match: match[0].replace(" ", ""), " ".join(words))
 
@@ -193,6 +193,8 @@ def romanizations(text: str) -> list[str]:
 
 def _romanize(text: str, language: Romanization) -> str:
     """Replace the Cyrillic letters of a lower-case text. Other characters stay."""
+    if language is UKRAINIAN:
+        text = text.replace("зг", "zgh")  # "zh" is ж
     result, previous = [], " "
     for letter in text:
         table = language.letters

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 
 from pages.compare import common
-from pages.compare.order import plot_overlaps
+from pages.compare.order import plot_overlaps, summary
 from pages.ui import cache, format, recommenders, session, tasks
 from pages.ui.url import COMPARE_TABS
 from recsys.models import registry
@@ -431,3 +431,11 @@ def test_the_chart_of_orders_has_the_mean_overlap_as_a_number():
     effects = {"A": list_comparison.OrderEffect([pick], [[pick], [SimpleNamespace(item=2)]])}
     *_, means = plot_overlaps(effects).data
     assert (means.mode, means.text) == ("markers+text", ("0.50",))
+
+
+def test_equal_lists_for_two_films_do_not_prove_that_the_order_is_ignored():
+    pick = SimpleNamespace(item=1)
+    assert summary({"A": list_comparison.OrderEffect([pick], [[pick]])}) == ""
+    assert "**A** gives the same list in any order" in summary(
+        {"A": list_comparison.OrderEffect([pick], [[pick], [pick]])}
+    )

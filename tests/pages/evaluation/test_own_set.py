@@ -6,7 +6,9 @@ import pytest
 from pages.ui import cache, recommenders, tasks
 from recsys import paths
 from recsys.data import own_data, tables
+from recsys.errors import RecsysError
 from recsys.evaluation import results
+from recsys.evaluation.evaluate import evaluate as evaluate_recommender
 from tests.pages.conftest import SCRIPTS
 from tests.pages.evaluation.test_page import result
 from tests.pages.reading import keys, said
@@ -72,6 +74,21 @@ def test_the_button_measures_the_recommenders_that_need_no_training(visit, shop,
     ]
     assert [metric.value for metric in app.metric] == ["100.0%", "0.0%"]
     assert "evaluate-shop" not in keys(app)
+
+
+def test_the_error_of_a_single_recommender_is_shown(visit, shop, monkeypatch):
+    def fail_for_markov(name, *args, **kwargs):
+        if name == "markov":
+            raise RecsysError("the model file is damaged")
+        return evaluate_recommender(name, *args, **kwargs)
+
+    monkeypatch.setattr("pages.ui.cache.all_recommenders", few)
+    with monkeypatch.context() as patch:
+        patch.setattr("recsys.evaluation.evaluate.evaluate", fail_for_markov)
+        app = evaluated(visit("evaluation", data="shop"))
+    assert "The model file is damaged." in said(app)
+    assert "Most popular" in board(app)
+    assert "evaluate-shop" in keys(app)
 
 
 def few():

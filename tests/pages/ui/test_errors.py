@@ -76,3 +76,11 @@ def test_a_public_server_does_not_say_where_its_files_lie(monkeypatch, tmp_path)
     assert text == "Cannot write $RECSYS_HOME/maps nor ./assets."
     assert app.code[0].value == "python -m recsys prepare"
     assert "The administrator of this server can run:" in said(app)
+
+
+def test_the_first_letter_is_a_capital_unless_the_translation_starts_with_a_name():
+    error = RecsysError("{name} has no events; choose another data set", name="ml-1m")
+    assert shown(error).warning[0].value.startswith("ml")
+    app = AppTest.from_function(page, kwargs={"error": error})
+    app.session_state.lang = "uk"
+    assert app.run().warning[0].value.startswith("У наборі ml")

@@ -7,6 +7,7 @@ from streamlit.testing.v1 import AppTest
 from pages.ui import recommenders, session
 from pages.ui.visitor import ListState
 from pages.watch import last_films
+from recsys.errors import RecsysError
 from recsys.serving import predictor
 from tests.pages import world
 from tests.pages.panel import open_part
@@ -114,6 +115,21 @@ def test_films_that_nobody_can_recommend_are_not_asked_for(opened):
     assert not app.exception
     assert "Add a second film." in said(opened("1"))
     assert "Add a second film." in said(opened(""))
+
+
+def test_the_button_stays_if_every_recommender_fails(opened, monkeypatch):
+    def fail(*args):
+        raise RecsysError("the model file is damaged")
+
+    app = opened("1-2-3")
+    with monkeypatch.context() as patch:
+        patch.setattr(last_films, "ranks_of_hidden_films", fail)
+        app.button(key="guess").click().run()
+        assert "The model file is damaged." in said(app)
+        assert "guess" in keys(app)
+    assert "guess" in keys(app.run())
+    app.button(key="guess").click().run()
+    assert rows(app)
 
 
 def test_the_bar_has_a_line_at_the_share_of_hits():

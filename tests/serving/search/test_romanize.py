@@ -17,6 +17,7 @@ from tests.serving.search.test_search import make_index
         ("Утомлённые солнцем", ["utomlyonnyye solntsem"]),
         ("Возвращение", ["vozvrashchenye", "vozvrashcheniye"]),
         ("Їжак", ["yizhak"]),
+        ("Згурівка", ["zghurivka"]),  # "zh" is ж
         ("Brat", []),
         ("Amélie", []),
         ("千と千尋", []),

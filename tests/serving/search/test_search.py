@@ -270,6 +270,7 @@ def test_an_empty_catalogue_finds_nothing():
 def test_plain_form_keeps_letters_of_every_script_and_drops_accents():
     assert normalize("Amélie & L.A. Story!") == "amelie and la story"
     assert normalize("Straße — ÆØÅ") == "strasse aeoa"
+    assert normalize("Don´t") == normalize("Don't") == "dont"
     assert normalize("千と千尋") == normalize("千と千尋 ")
     assert normalize("हिन्दी") != normalize("हन्द")  # vowel signs are letters, not accents
 
