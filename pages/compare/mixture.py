@@ -16,8 +16,8 @@ def show(dataset: Dataset, films: tuple[int, ...], names: list[str], k: int) -> 
     """Show the menus of the two recommenders, a slider for their weights, and the list of the mixture."""
     text = _(
         "The mixture adds the log-probabilities of two recommenders, with your weights. A recommender without "
-        "probabilities uses its scores, brought to the same scale. “Hybrid” mixes three recommenders in this "
-        "way, with weights fitted to what people really watched."
+        "probabilities uses its scores, rescaled to match. “Hybrid” mixes three recommenders in this way, with weights "
+        "fitted to what people really watched."
     )
     st.caption(text)
     ready = [name for name in names if recommenders.can_answer(name, dataset.name)]

@@ -84,7 +84,7 @@ def summary(effects: Effects) -> str:
     if len(equal) < len(effects):
         title, effect = min(effects.items(), key=lambda entry: entry[1].mean_overlap)
         text = _(
-            "{model} depends on the order most: another order keeps {kept} of its {k} films on average.",
+            "{model} depends most on the order: another order keeps {kept} of its {k} films on average.",
             model=common.bold_list([title]),
             kept=number(effect.mean_kept, ".1f"),
             k=len(effect.given_list),

@@ -66,9 +66,9 @@ def warn_about_old_results(
     top_ten = by_rank[by_rank["variant"] == example]
     text = _(
         "{names}: probabilities include films already watched, which are never the hidden film. Therefore, the "
-        "probabilities of other films are too low. {model} gives its top ten {predicted:.0%} in total, but the "
-        "hidden film is among them for {observed:.0%} of the people. On the page “Watch next”, probabilities are "
-        "only for films not watched yet.",
+        "probabilities of other films are too low. {model} gives its top ten {predicted:.0%} in total, but the hidden "
+        "film is among them for {observed:.0%} of the people. On the “Watch next” page, the probabilities cover only "
+        "films not watched yet.",
         names=_("All of these") if len(selected) > 1 and old_variants == selected else view.join_titles(old_variants),
         model=view.title(example),
         predicted=top_ten["predicted"].sum(),
@@ -139,9 +139,9 @@ def show_one_list(view: EvaluationView, variants: list[str]) -> None:
     # the splitting on which the recommenders of the app are trained; it can differ from the splitting of the view
     serving_protocol = protocols.get(datasets.serving_splitting(dataset.name).protocol)
     text = _(
-        "Predicted probabilities of the first 100 films in the list of one person. This is figure 1 of the gSASRec "
-        "paper (arXiv:2308.07192) for the recommenders of this app. In the paper, SASRec with one negative example "
-        "(BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
+        "Predicted probabilities of the first 100 films in the list of one person. This reproduces figure 1 of the "
+        "gSASRec paper (arXiv:2308.07192) for the recommenders in this app. In the paper, SASRec with one negative "
+        "example (BCE) gives almost every film nearly 100%, and gSASRec does not. All axes are logarithmic."
     )
     st.caption(text)
     if view.definition.splitting != serving_protocol.splitting:

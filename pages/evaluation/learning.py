@@ -32,7 +32,7 @@ def show(view: EvaluationView) -> None:
         show_curves(view, logs)
     elif with_logs := [protocol for protocol in evaluated if training_logs(view, protocol)]:
         text = _(
-            "There are no training logs for this protocol. On {data} there are some for {protocols}.",
+            "There are no training logs for this protocol. For {data}, there are logs for {protocols}.",
             data=dataset_title,
             protocols=format.join_escaped([f"“{protocol_title(protocol)}”" for protocol in with_logs]),
         )
@@ -88,7 +88,7 @@ def show_costs(view: EvaluationView) -> None:
         st.caption(_("These results have no recorded training times."))
     else:
         text = _(
-            "Training time of one seed on {hardware}, without loading and evaluation. The axis is logarithmic. "
+            "Training time of one seed on {hardware}, not counting loading and evaluation. The axis is logarithmic. "
             "Other programs may have slowed the training down, so take the times as a rough guide.",
             hardware=_(HARDWARE.get(costs.hardware, costs.hardware)),
         )

@@ -91,8 +91,8 @@ def show_ranks(table: pd.DataFrame, film: str, key: str) -> None:
     numbers = table.assign(film=film).rename(columns={"is_hit": "found"})
     show_chart(plot_ranks(table), alt, numbers, key, _("Rank by recommender"))
     text = _(
-        "Median rank over seeds on a logarithmic axis, with a bar from the best to the worst seed. "
-        "The top ten are left of the dotted line."
+        "Median rank over seeds on a logarithmic axis, with a bar from the best to the worst seed. The top ten are to "
+        "the left of the dotted line."
     )
     st.caption(text)
 

@@ -48,7 +48,7 @@ def show(studies: list[Study], dataset: str) -> None:
         hide_index=True,
         column_config={column: _(title) for column, title in study.titles.items()},
         placeholder="–",
-        alt=_("All figures of the study"),
+        alt=_("All figures from the study"),
     )
     download_numbers(study.table, f"study-{study.name}", _(study.title))
     if study.method:

@@ -32,8 +32,8 @@ def show(view: EvaluationView) -> None:
     st.caption(" ".join([introduction, *meanings]))
     table = view.board[["variant", "title", "family", *names]].dropna()
     alt = ngettext(
-        "{y} against {x} of {n} recommender, with a colour and a shape per family",
-        "{y} against {x} of {n} recommenders, with a colour and a shape per family",
+        "{y} against {x} for {n} recommender, with a colour and a shape per family",
+        "{y} against {x} for {n} recommenders, with a colour and a shape per family",
         len(table),
         x=metric_title(x),
         y=metric_title(y),

@@ -200,7 +200,7 @@ def show_map(
     st.caption(" ".join(map_notes(film_map, len(visible_films))))
     if colour_by == "genre":
         text = _(
-            "A film with several genres counts for the rarest genre that at least 5% of the films have. The seven "
+            "A film with several genres counts towards its rarest genre that at least 5% of the films have. The seven "
             "genres with the most films have a colour. All other films are “Other genres”."
         )
         st.caption(text)
@@ -233,8 +233,8 @@ def map_notes(film_map: FilmMap, n_visible: int) -> list[str]:
         ]
     if n_visible < len(film_map.table):
         text = ngettext(
-            "The map shows the most watched film of {all:,}.",
-            "The map shows the {n:,} most watched films of {all:,}.",
+            "The map shows the most watched of the {all:,} films.",
+            "The map shows the {n:,} most watched of the {all:,} films.",
             n_visible,
             all=len(film_map.table),
         )
@@ -251,7 +251,7 @@ def region_table(dataset: Dataset, regions: list[Region]) -> pd.DataFrame:
             _("Films"): count(len(region.items)),
             _("More frequent here"): "; ".join(
                 _(
-                    "{name} {here:.0%}, in all films {everywhere:.0%}",
+                    "{name} {here:.0%}, among all films {everywhere:.0%}",
                     name=display_term(term),
                     here=term.region_share,
                     everywhere=term.catalog_share,

@@ -76,7 +76,7 @@ def choose_network(dataset_name: str) -> str:
     labels = recommenders.menu_labels(dataset_name)
     help_text = _(
         "Our network, our network with better training and a memory (counts of films that follow each other or that "
-        "the same people watch), or the network of the paper if you have trained it."
+        "the same people watch), or the network from the paper if you have trained it."
     )
     return segmented_control(_("Network"), {name: labels[name] for name in names}, NETWORK_KEY, help=help_text)
 

@@ -178,9 +178,9 @@ def show_embedding(lesson: Lesson, example: DeltaGenerator) -> None:
         alt = _("Embeddings of your latest films and of [mask], as colours")
         common.plot(numbers_chart(values.token_embeddings, values.attention.labels), alt, "embedding")
         text = _(
-            "A single number has no meaning. Together, the numbers are similar for films with a similar place in "
-            "people's histories. The films below are nearest to {film} by the angle between the rows: 1.00 is the "
-            "same direction, 0.00 means unrelated.",
+            "A single number has no meaning on its own. Taken together, the numbers are similar for films that have a "
+            "similar place in people's histories. The films below are nearest to {film} by the angle between the rows: "
+            "1.00 is the same direction, 0.00 means unrelated.",
             film=escape_markdown(lesson.films[newest_film].label),
         )
         st.caption(text)
@@ -253,14 +253,15 @@ def show_position_bias(slopes: np.ndarray, example: DeltaGenerator) -> None:
     steepest = table.loc[-1].idxmin()  # name of the head
     text = _(
         "The slopes $s_h$ are learned in training. Each **head** (see step 6) has one slope for earlier films and one "
-        "for later films. The chart shows $e^b$, the factor on the attention. {steepest} has the steepest slope for "
-        "earlier films: its factor is {previous:.2f} for the previous film and {tenth:.2f} for the tenth.",
+        "for later films. The chart shows $e^b$, the factor by which the attention is multiplied. {steepest} has the "
+        "steepest slope for earlier films: its factor is {previous:.2f} for the previous film and {tenth:.2f} for the "
+        "tenth.",
         steepest=steepest,
         previous=table.loc[-1, steepest],
         tenth=table.loc[-10, steepest],
     )
     st.markdown(text)
-    title = _("Factor on attention by distance in films, for each head")
+    title = _("Attention factor by distance in films, for each head")
     with example:
         common.plot(factors_chart(table), title, "order")
         rows = table.loc[[-10, -5, -2, -1, 0, 1, 2, 5, 10]]
@@ -290,4 +291,4 @@ def factors_chart(table: pd.DataFrame) -> go.Figure:
         figure.add_scatter(x=table.index, y=table[name], name=name, mode="lines", line=line, hovertemplate="%{y:.2f}")
     charts.set_layout(figure, FACTORS_CHART_HEIGHT_PX).update_layout(showlegend=True, hovermode="x unified")
     figure.update_xaxes(title=charts.wrap_title(str(table.index.name)), zeroline=False)
-    return figure.update_yaxes(title=_("Factor on attention"), rangemode="tozero")
+    return figure.update_yaxes(title=_("Attention factor"), rangemode="tozero")

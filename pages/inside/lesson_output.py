@@ -74,8 +74,8 @@ def show_mask_attention(lesson: Lesson) -> None:
     )
     strongest = top.iloc[0]
     text = _(
-        "For {film}, e to the power of {sum:+.2f} is {exponential:.2f}. The total of all positions is "
-        "{total:.2f}, so the share is {share}.",
+        "For {film}, e to the power of {sum:+.2f} is {exponential:.2f}. The total over all positions is {total:.2f}, "
+        "so the share is {share}.",
         film=escape_markdown(strongest["label"]),
         sum=strongest["sum"],
         exponential=np.exp(strongest["sum"]),
@@ -233,8 +233,8 @@ def show_softmax(lesson: Lesson, example: DeltaGenerator) -> None:
     if factor != 1:
         text = _(
             "All scores are multiplied by $c$ = {factor:.2f}, so that films with a probability of 5% really are the "
-            "next film in about 5% of the cases. The order of the films stays the same. $c$ is chosen after the "
-            "training, and it depends on the number of your films.",
+            "next film in about 5% of cases. The order of the films stays the same. $c$ is chosen after training, and "
+            "it depends on the number of your films.",
             factor=factor,
         )
         st.markdown(text)
@@ -291,7 +291,7 @@ def show_training(lesson: Lesson, example: DeltaGenerator) -> None:
         table, n = lesson.values.masked_films, lesson.values.n_items
         st.caption(_("The masked films of step 2 and their probabilities in the trained network"))
         if lesson.values.calibration_factor != 1:
-            st.caption(_("As in the training, the probabilities are without the factor $c$ of step 8."))
+            st.caption(_("As in training, the probabilities are without the factor $c$ of step 8."))
         max_probability = table["probability"].max() or 1
         common.show_film_rows(
             film_cards.film_bar_row(

@@ -173,7 +173,7 @@ def show_sides(predictor: Predictor, sequence: list[int | None], position: int, 
     table = pd.DataFrame(rows).set_index(_("Context"))
     film = predictor.dataset.catalog.films[masked_item].label
     text = _(
-        "Which side helps more? The rank of {film} when it is predicted from only a part of your list:",
+        "Which side helps more? The rank of {film} when it is predicted from only part of your list:",
         film=escape_markdown(film),
     )
     st.markdown(text)

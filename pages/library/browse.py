@@ -53,7 +53,7 @@ def show(dataset: Dataset) -> None:
             "browse_order",
             help=_(
                 "“Best rated” adds {n} average ratings to each film, so that a single five-star rating does not put a "
-                "film on top. Search results are ordered by how well they match.",
+                "film at the top. Search results are ordered by how well they match.",
                 n=DAMPING,
             ),
             disabled=bool(text),

@@ -278,7 +278,7 @@ def plot_genres(table: pd.DataFrame) -> tuple[str, go.Figure]:
     excess = table["ratings"] - table["films"]  # both are shares
     sentence = _(
         "{top} has the most ratings. Relative to its share of the films, {over} is watched most and {under} least. A "
-        "film counts for each of its genres.",
+        "film counts towards each of its genres.",
         top=names[0],
         over=names[int(excess.argmax())],
         under=names[int(excess.argmin())],

@@ -31,7 +31,7 @@ BADGES: dict[State, tuple[str, str, Literal["gray", "blue", "orange", "red", "gr
 }
 STATUS_TEXTS = {  # `status_text` has the texts of the other states
     State.WAITING: N_("Starts when earlier training runs are finished."),
-    State.STOPPING: N_("Saving the progress."),
+    State.STOPPING: N_("Saving progress."),
     State.STOPPED: N_("Stopped after epoch {n}. Resume to continue from there."),
     State.INTERRUPTED: N_(
         "The computer was restarted, or the training needed too much memory. Resume to continue from the last epoch."

@@ -91,9 +91,9 @@ def megabytes(n_bytes: int) -> str:
 
 
 def year_range(oldest: int | None, newest: int | None) -> str:
-    """Return release years: "1919–2000", "up to 2019" if the oldest year is unknown, or "of unknown years"."""
+    """Return release years: "1919–2000", "up to 2019" if the oldest year is unknown, or "with unknown years"."""
     if newest is None:
-        return _("of unknown years")
+        return _("with unknown years")
     return _("up to {year}", year=newest) if oldest is None else f"{oldest}–{newest}"
 
 

@@ -61,7 +61,7 @@ class State(Enum):
 
 TITLE_MEANINGS = (  # explanations of words in the titles of recommenders
     N_("**with memory**: also counts which films follow each other and which films the same people watch."),
-    N_("**with details**: also uses genres, decade and popularity of the films."),
+    N_("**with details**: also uses the genres, decade and popularity of the films."),
     N_("**on segments**: trained on parts of histories, short and long."),
     N_("**fields**: compares tags, genres, years, languages and directors separately."),
     N_("**centred**: uses how far ratings are above or below a person's mean rating."),

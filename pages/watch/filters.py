@@ -92,7 +92,7 @@ def _show_controls(features: FilmFeatures) -> None:
             labels["languages"],
             _("Any language"),
             format_func=_language_label,
-            help=_("“English or unknown” has the films for which no other original language is known."),
+            help=_("“English or unknown” includes the films for which no other original language is known."),
         )
     if features.items_by_country:
         countries = _by_count(features.items_by_country)

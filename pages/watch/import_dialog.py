@@ -100,8 +100,8 @@ def dialog_body(dataset: Dataset, state: ImportState) -> None:
         return
     if len(uploads) > MAX_FILES:
         note = ngettext(
-            "Only the first file was read. Import the rest in a second step.",
-            "Only the first {n} files were read. Import the rest in a second step.",
+            "Only the first file was read. Import the rest separately.",
+            "Only the first {n} files were read. Import the rest separately.",
             MAX_FILES,
         )
         st.warning(note)

@@ -39,7 +39,7 @@ POPOVERS = {
     NOT_INTERESTED: MarkPopover(
         N_("Not for me · {n}"),
         N_(
-            "These films are not recommended to you, and films like them rank lower. To take back the last one, you "
+            "These films are not recommended to you, and films like them rank lower. To bring back the last one, you "
             "can also click Undo."
         ),
         "unwanted_open",

@@ -307,7 +307,7 @@ def _show_random_user_button(dataset: Dataset, films: tuple[int, ...]) -> None:
             session.load_user(user)
         browser.focus_on("surprise", "surprise-open")  # if the list was empty, the popover has replaced the button
 
-    label, icon = _("Films of a random person"), "casino"
+    label, icon = _("A random person's films"), "casino"
     help_text = _("Fill the list with the films of a random person in this data set.")
     if not films:
         button(label, "surprise", icon, fill, help=help_text)

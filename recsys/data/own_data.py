@@ -48,7 +48,7 @@ _COUNT_TEXTS = {  # key of `CheckedFile.counts` → text
     "untimed": N_("rows left out because their time cannot be read"),
     "duplicates": N_("repeated rows (same person, item and time), which count once"),
     "repeated_rows": N_("repeated rows of the same person and item, which are kept as further events"),
-    "repeated_items": N_("repeated events of the same person and item at other times, which are kept"),
+    "repeated_items": N_("further events of the same person and item at other times, which are kept"),
     "unrated": N_("rows without a rating, which get the mean of the other ratings"),
     "unsorted": N_("rows that are earlier than a previous row (the events of each person are sorted by time)"),
     "one_event": N_("people with one event (recommenders learn from them, but are not tested on them)"),

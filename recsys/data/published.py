@@ -19,8 +19,8 @@ SITE_TIMEOUT_SECONDS = 15.0  # for a data set that can also be downloaded from t
 SHIPPED_ARCHIVES = paths.ASSETS / "data"  # folder
 RECBOLE = Wheel("recbole==1.2.1", sha256="9c9948202011f37eb0a7c6768129313f00d6403ad221ec940d5e2d5d5f33a407")
 # licences
-NOT_SHAREABLE = "research only; sharing and commercial use need the permission of GroupLens"
-SHAREABLE = "research only; may be shared under the same terms; commercial use needs the permission of GroupLens"
+NOT_SHAREABLE = "research only; sharing and commercial use require permission from GroupLens"
+SHAREABLE = "research only; may be shared under the same terms; commercial use requires permission from GroupLens"
 
 
 @dataclass(frozen=True)

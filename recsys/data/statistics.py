@@ -122,7 +122,7 @@ def decades(dataset: Dataset) -> pd.DataFrame:
 def genres(dataset: Dataset) -> pd.DataFrame:
     """Return a row per genre with the columns genre, films (share of all), ratings (share of all), rating (mean).
 
-    A film counts for each of its genres. The genres with the most ratings are first.
+    A film counts towards each of its genres. The genres with the most ratings are first.
     """
     flags = dataset.catalog.movies["genres"].astype("str").str.get_dummies("|").drop(columns="", errors="ignore")
     has_genre = flags.to_numpy()  # (I, G) 0 or 1

@@ -191,7 +191,7 @@ UNTIED_FULL = Protocol(
     },
     splitting=UNTIED,
     retraining_reason="This protocol needs recommenders whose training data had films rated in the same second in "
-    "random order. With other protocols, recommenders have learned the order of the file.",
+    "random order. Recommenders trained for other protocols have learned the order of the file.",
 )
 POPULARITY_100 = Protocol(
     "popularity-100",
@@ -246,7 +246,7 @@ TIME = Protocol(
     },
     splitting=BY_TIME,
     retraining_reason="This protocol needs recommenders that were trained only on films watched before the earlier of "
-    "its two dates. With other protocols, recommenders have learned from all films except the last ones.",
+    "its two dates. Recommenders trained for other protocols have learned from all films except the last ones.",
 )
 
 
@@ -325,8 +325,8 @@ def _favourites_protocol(n: int) -> Protocol:
             EXCLUDED: "the liked films that are given",
         },
         splitting=BY_USER,
-        retraining_reason="This protocol needs recommenders that were trained without a fifth of the people. With "
-        "other protocols, recommenders have learned from all people.",
+        retraining_reason="This protocol needs recommenders that were trained without a fifth of the people. "
+        "Recommenders trained for other protocols have learned from all people.",
         n_given=n,
     )
 

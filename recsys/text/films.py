@@ -25,7 +25,9 @@ from recsys.errors import MissingLibraryError
 from recsys.progress import ProgressCallback, no_progress
 from recsys.text import encoder
 
-NO_ENCODER = "The language model is not available, so films are compared by the words in title, year, genres and tags."
+NO_ENCODER = (
+    "The language model is not available, so films are compared by the words in their titles, years, genres and tags."
+)
 VECTORS = "vectors"  # name of the array in a file of vectors
 Value = TypeVar("Value", bound=Hashable)
 

@@ -16,7 +16,7 @@ attending film and over each distance equal the observed sums. A softmax whose l
 exactly this form, so a ratio of 1 means that genres have no effect. Ratios tend to be too close to 1, for two reasons:
 an effect that genre and distance explain equally well is attributed to distance, and in short histories, a film has few
 other films to attend to. The attention of a film to itself, and from or to tokens that are not films, is left out. A
-film with several genres counts for each of them.
+film with several genres counts towards each of them.
 
 Shapes: P users, L layers, H heads, T tokens, D = MAX_DISTANCE, W stored tokens per user, N averaged tokens, G genres,
 I items.

@@ -421,7 +421,7 @@ def test_training_logs_of_another_protocol_are_named(visit, measured, home):
     log = paths.checkpoint("ml-1m", "untied", "bert4rec", 0) / paths.LOG
     storage.replace_file(log, b'{"epoch": 1, "loss": 2.0, "ndcg@10": 0.1, "seconds": 3}')
     app = open_section(visit("evaluation", data="ml-1m"), "curves")
-    assert "On MovieLens 1M there are some for “All films, random order”." in said(app)
+    assert "For MovieLens 1M, there are logs for “All films, random order”." in said(app)
     app.get_by_key("protocol-ml-1m").set_value("untied").run()
     assert len(chart(app))  # the curve itself
 

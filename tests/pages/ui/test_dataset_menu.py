@@ -123,7 +123,7 @@ def test_each_set_says_what_it_holds_its_size_its_conditions_and_has_one_button(
     text = said(opened)
     assert not opened.exception
     assert "**MovieLens 1M**: 6,040 people, 3,883 films, 1919–2000" in text
-    assert "6 MB to download. For research only; sharing and commercial use need the permission of GroupLens" in text
+    assert "6 MB to download. For research only; sharing and commercial use require permission from GroupLens" in text
     assert "https://files.grouplens.org/datasets/movielens/ml-1m-README.txt" in text
     assert f"Recommenders learn from the {len(world.TITLES)} films with at least 5 ratings." in text
     assert "Trained: BERT4Rec." in text

@@ -59,7 +59,7 @@ def test_the_note_says_which_films_only_have_their_description_read(monkeypatch)
 
 def test_the_die_has_a_name_and_asks_before_it_replaces_films(visit):
     app = visit()
-    assert app.button(key="surprise").label == "Films of a random person"
+    assert app.button(key="surprise").label == "A random person's films"
     app.button(key="surprise").click().run()
     drawn = watched(app)
     assert drawn
