@@ -102,10 +102,10 @@ def share_out(single_scores: np.ndarray, favourites: np.ndarray) -> np.ndarray:
 
     Args:
         single_scores: The scores s_f for each favourite, log-probabilities up to a constant, (n, I).
-        favourites: The favourites that are items. They do not count as best items.
+        favourites: The favourites that are items. They count as the worst items.
     """
     candidates = single_scores.copy()
-    candidates[:, favourites] = -np.inf
+    candidates[:, favourites] = candidates.min(1, keepdims=True)
     n_best = min(-(-N_SHARED // len(single_scores)), candidates.shape[1])
     best = -np.partition(-candidates, n_best - 1, axis=1)[:, :n_best]
     relative = single_scores - logsumexp(best, axis=1, keepdims=True)

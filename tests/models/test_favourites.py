@@ -50,6 +50,10 @@ def test_each_favourite_has_a_similar_number_of_the_first_recommendations():
     np.testing.assert_allclose(np.diff(both[:40]), np.diff(certain[:40]), atol=1e-5)  # equal favourites: equal order
 
 
+def test_all_items_can_be_favourites():
+    assert np.isfinite(favourites.share_out(np.zeros((2, 2), np.float32), np.array([0, 1]))).all()
+
+
 def test_single_films_are_added_with_their_ratings():
     ratings = [np.array([5.0, 1.0]), np.array([2.0]), np.array([3.0, 4.0])]
     queries = Queries([np.array([7, 2]), np.array([4]), np.array([1, 9])], ratings=ratings)
