@@ -142,7 +142,7 @@ def test_a_training_is_started_stopped_resumed_and_finished(started):
     wait(lambda: queue.progress(job).n_epochs > 0)
     queue.stop(job.id)
     wait(lambda: state(job) is State.STOPPED)
-    reached = queue.progress(job).epochs[0]
+    reached = queue.progress(job).n_epochs
     assert 0 < reached < 150
     assert (checkpoint("sasrec-bce") / RunFolder.STATE).exists()
     assert checkpoints.find("sasrec-bce", DATA) is None
@@ -166,8 +166,8 @@ def test_when_the_machine_takes_the_runner_away_the_training_ends_and_can_be_res
     wait(lambda: state(job) is State.INTERRUPTED)
     wait((checkpoint("sasrec-bce") / RunFolder.STATE).exists)  # it kept its state before it left
     queue.resume(job.id)
-    reached = queue.progress(job).epochs[0]
-    wait(lambda: queue.progress(job).epochs[0] > reached or state(job) is State.FAILED)
+    reached = queue.progress(job).n_epochs
+    wait(lambda: queue.progress(job).n_epochs > reached or state(job) is State.FAILED)
     assert state(job) is State.RUNNING
     queue.stop(job.id)
     wait(lambda: state(job) is State.STOPPED)
