@@ -1,4 +1,4 @@
-"""Scores of favourites, which are lists of films in no order (see `VisitorPool.for_unordered_lists`).
+"""Scores for favourites: films that a visitor lists in no order (see `VisitorPool.for_unordered_lists`).
 
 Shapes: B queries, I items, N tested factors, n favourites of a list.
 """
@@ -82,7 +82,7 @@ def add_single_films(queries: Queries, rows: np.ndarray) -> tuple[Queries, np.nd
     """
     orders = {row: np.argsort(queries.histories[row], kind="stable") for row in rows.tolist()}
     list_rows = np.repeat(rows, [len(order) for order in orders.values()])
-    positions = [position for order in orders.values() for position in order[:, None]]  # (1,) each
+    positions = [position for order in orders.values() for position in order[:, None]]  # (1,) for each film
     repeated = queries[np.append(np.arange(len(queries)), list_rows)]
     pairs = list(zip(list_rows.tolist(), positions, strict=True))
     histories = [*queries.histories, *(queries.histories[row][position] for row, position in pairs)]
@@ -98,11 +98,12 @@ def share_out(single_scores: np.ndarray, favourites: np.ndarray) -> np.ndarray:
         log Σ_f exp(s_f(i)) / m_f
 
     s_f are the scores after the single favourite f, and m_f is the mean of exp(s_f) over its best ⌈N_SHARED / n⌉ items.
-    So the best items of each favourite have the same mean, however certain its recommendations are.
+    So the best items of each favourite have the same mean, however certain its recommendations are. The scores have an
+    additional constant, because the code divides by the sum of the best items.
 
     Args:
         single_scores: The scores s_f for each favourite, log-probabilities up to a constant, (n, I).
-        favourites: The favourites that are items. They count as the worst items.
+        favourites: The favourites that are items. They are not among the best items, and their own scores are not used.
     """
     candidates = single_scores.copy()
     candidates[:, favourites] = candidates.min(1, keepdims=True)

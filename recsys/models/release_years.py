@@ -16,7 +16,7 @@ from scipy import sparse
 from recsys.data.dataset import Dataset
 from recsys.models.array_model import item_array
 
-N_DISTANCES = 4  # distances of 0 to 3 years have a lift
+N_DISTANCES = 4  # distances of 0 to 3 years have a lift; for others and unknown years, the log lift is 0
 REFERENCE_DISTANCES = range(4, 9)  # in years; the lift is relative to pairs of films that are so far apart
 WINDOW_YEARS = 3  # pairs of events are also counted for the years up to WINDOW_YEARS before and after each year
 PSEUDO_COUNT = 30.0  # added to the numbers of pairs, so that a year with few films has a lift near 1
@@ -25,10 +25,13 @@ PSEUDO_COUNT = 30.0  # added to the numbers of pairs, so that a year with few fi
 class ReleaseYears:
     """The release years of items, and the lifts of pairs of items by the distance of their years.
 
-    A pair consists of two events of one user. The lift of year y at distance d is the number of pairs of a film of year
-    y and a film that is d years older or newer, divided by the number that is expected if the years of a pair are
-    independent, and divided by the same quotient at REFERENCE_DISTANCES. A preference for an era changes it little,
-    because an era is longer than REFERENCE_DISTANCES.
+    A pair consists of two events of one user.
+
+        lift(y, d) = r(y, d) / r(y, REFERENCE_DISTANCES)
+
+    r(y, d) is the number of pairs of a film of year y and a film that is d years older or newer, divided by the number
+    that is expected if the years of a pair are independent. A preference for an era raises both ratios alike, because
+    an era has more than eight years.
     """
 
     def __init__(self, years: np.ndarray, first_year: int, log_lifts: np.ndarray) -> None:
@@ -46,7 +49,7 @@ class ReleaseYears:
 
     @classmethod
     def from_dataset(cls, train: Dataset) -> Self:
-        """Count the pairs of events of the users of a data set. The pairs of each event have a total weight of 1."""
+        """Count the pairs of events of all users. A pair of a user with n events has the weight 1 / n."""
         years = pd.to_numeric(train.catalog.movies["year"]).fillna(0).to_numpy(np.int64)
         if not years.any():
             return cls.empty(len(years))
@@ -69,7 +72,7 @@ class ReleaseYears:
         return cls(np.zeros(n_items, np.int64), 0, np.zeros((1, N_DISTANCES), np.float32))
 
     def mean_log_lifts(self, history: np.ndarray) -> np.ndarray:
-        """Return the mean log lift of each item and the items of a history (T,), (I,) float32. It is 0 far apart."""
+        """Return the mean log lift of each item and the items of a history (T,), (I,) float32, see N_DISTANCES."""
         total = np.zeros(len(self.years), np.float32)
         for year in self.years[history]:
             if year:
@@ -96,7 +99,10 @@ class ReleaseYears:
 
 
 def _ratios(n_pairs: np.ndarray, n_expected: np.ndarray, distances: Collection[int]) -> np.ndarray:
-    """Return the number of pairs (Y, Y) at `distances` divided by the expected number, (Y,), see WINDOW_YEARS."""
+    """Return the number of pairs (Y, Y) at `distances` divided by the expected number, (Y,).
+
+    The pairs of the years within WINDOW_YEARS of each year are added, and PSEUDO_COUNT to both numbers.
+    """
     distance = np.abs(np.subtract.outer(np.arange(len(n_pairs)), np.arange(len(n_pairs))))  # (Y, Y)
     is_counted = np.isin(distance, list(distances))
     is_in_window = distance <= WINDOW_YEARS

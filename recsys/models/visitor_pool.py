@@ -168,7 +168,7 @@ class VisitorPool(Pool):
         self.length_weights.set_weights(self.length_weights.weights * inverse_temperatures.weights)
 
     def _calibrate_unordered(self, valid: HeldOut, run: RunOptions) -> None:
-        """Set `unordered_inverse_temperatures`. The one of single films changes the scores of mixed lists."""
+        """Set `unordered_inverse_temperatures`. SINGLE is fitted first, because scores of mixed lists depend on it."""
         self.unordered_inverse_temperatures = np.ones(len(ListKind), np.float32)
         for kind in ListKind:
             self.unordered_inverse_temperatures[kind] = self._unordered_inverse_temperature(valid, kind, run)
@@ -181,8 +181,8 @@ class VisitorPool(Pool):
         """
         unordered_pool = self.for_unordered_lists()
         examples = random_lists(valid, CALIBRATION_LENGTHS[kind], np.random.default_rng(run.seed))
-        is_kind = self._list_kinds(examples.queries, [self._find_common_trait(h) for h in examples.queries.histories])
-        rows_of_kind = np.flatnonzero(is_kind == kind)
+        kinds = self._list_kinds(examples.queries, [self._find_common_trait(h) for h in examples.queries.histories])
+        rows_of_kind = np.flatnonzero(kinds == kind)
         n_lists, n_hits = len(rows_of_kind), 0
         expected_hits = np.zeros(len(INVERSE_TEMPERATURES))
         for start in range(0, n_lists, SCORE_BATCH):
@@ -243,13 +243,13 @@ class VisitorPool(Pool):
         items = (all_films.to_items(all_queries) if all_films else all_queries).histories
         scores -= np.stack([self.release_years.mean_log_lifts(history) for history in items])
         scores[all_kinds != ListKind.ALIKE] -= POPULARITY_DISCOUNT * self.log_shares
-        temperatures = self.unordered_inverse_temperatures[all_kinds][:, None]
-        single_scores = scores[n_lists:] * temperatures[n_lists:]
+        inverse_temperatures = self.unordered_inverse_temperatures[all_kinds][:, None]
+        single_scores = scores[n_lists:] * inverse_temperatures[n_lists:]
         for row in mixed_rows.tolist():
             history = queries.histories[row]
             shared_out = share_out(single_scores[list_rows == row], history[history < self.n_items])
             scores[row] = (scores[row] + shared_out) / 2
-        return np.asarray(scores[:n_lists] * temperatures[:n_lists])
+        return np.asarray(scores[:n_lists] * inverse_temperatures[:n_lists])
 
     def _score_with_traits(
         self, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
