@@ -1,32 +1,53 @@
 """Scores for favourites: films that a visitor lists in no order (see `VisitorPool.for_unordered_lists`).
 
-Shapes: B queries, I items, N tested factors, n favourites of a list.
+    s_f(i) = Σ_m w_m · z_m(i | f) + prior(i)                        after the single favourite f
+    score(i) = SHARED_WEIGHT · log Σ_f exp(s_f(i)) / b_f + (1 - SHARED_WEIGHT) · mean_f s_f(i)
+
+The weights w_m (GRADED_WEIGHTS) do not come from the events of users, who rate famous films and the films of the same
+months. Language models graded 18,157 recommendations for 655 lists of favourites, and the weights fit their grades best
+(`benchmarks/graded_lists.py`, docs/experiments.md). b_f gives each favourite a similar number of the first films, see
+`share_out`.
+
+Shapes: B queries, I items, N tested factors, F single films, n favourites of a list.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from enum import IntEnum
-from itertools import pairwise
 
 import numpy as np
 from scipy.special import logsumexp
 
-from recsys.data.dataset import HeldOut, Queries
+from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.length_weights import MAX_EXAMPLES, Examples
 
-MAX_ORDERS = 4  # number of orders in which a list in no order is scored
+CONTENT_MEMBERS = ("content-fields", "content-sentence")
+GRADED_WEIGHTS = {"content-fields": 2.95, "content-sentence": 0.95, "ease-low-rank": 0.5, "markov-both": 0.16}
+POPULARITY_WEIGHT = 0.12  # of the logarithm of the share of users who watched an item
+RATING_WEIGHT = 0.44  # of the mean rating of an item, in stars
+RATING_PSEUDO_COUNT = 20.0  # ratings with the mean of all ratings, which are added to those of each item
+SHARED_WEIGHT = 0.8
+TRAIT_WEIGHT = 0.25  # films with a common trait get TRAIT_WEIGHT · strength, see `CommonTrait`
+TASTE_FACTOR = 3.0  # of the weights of CONTENT_MEMBERS in `VisitorPool.for_taste`
 INVERSE_TEMPERATURES = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested values, N
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
+CALIBRATION_LENGTHS = (1, 2, 3, 5, 10)  # the scores of lists of 5 to 9 films have the inverse temperature of 5 films
+N_DRAWINGS = 4  # random lists of each user for each length, because one of a hundred lists is a hit
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
-N_SHARED = 10  # first recommendations that are shared out among the favourites of a mixed list
+N_SHARED = 10  # first recommendations that are shared out among the favourites of a list
 
 
-class ListKind(IntEnum):
-    """What the films of a list in no order have in common."""
+def item_prior(train: Dataset, log_shares: np.ndarray) -> np.ndarray:
+    """Return what is added to the scores of each item, (I,) float32: more for popular items with good ratings.
 
-    SINGLE = 0  # it has one film, or none
-    MIXED = 1  # no trait that all films have, see `CommonTrait`
-    ALIKE = 2  # a trait that all films have
+    `log_shares` (I,) are the logarithms of the shares of users who watched each item.
+    """
+    ratings = np.asarray(train.interactions.rating, np.float64)
+    is_rated = ~np.isnan(ratings)
+    if not is_rated.any():
+        return np.asarray(POPULARITY_WEIGHT * log_shares, np.float32)
+    items, ratings = np.asarray(train.interactions.item)[is_rated], ratings[is_rated]
+    totals = np.bincount(items, ratings, train.n_items) + RATING_PSEUDO_COUNT * ratings.mean()
+    means = totals / (np.bincount(items, minlength=train.n_items) + RATING_PSEUDO_COUNT)
+    return np.asarray(POPULARITY_WEIGHT * log_shares + RATING_WEIGHT * means, np.float32)
 
 
 def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:
@@ -45,51 +66,32 @@ def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Gen
     return Examples(Queries(lists), valid.targets[rows], [histories[row] for row in rows])
 
 
-def in_several_orders(queries: Queries) -> tuple[Queries, np.ndarray]:
-    """Return each list of `queries` in up to MAX_ORDERS orders, and the row of the list for each of them.
+def single_films(histories: Sequence[np.ndarray]) -> tuple[Queries, list[np.ndarray]]:
+    """Return each different film of the lists as a query of its own, F in all, and the rows of the films of each list.
 
-    The orders are rotations of the sorted list, so they do not depend on the order of the given list. Models weigh the
-    newest items most, and these differ between the rotations.
+    An empty list is a query without films.
     """
-    rows: list[int] = []
-    orders: list[np.ndarray] = []  # positions in the given list
-    for row, history in enumerate(queries.histories):
-        n_orders = min(MAX_ORDERS, max(len(history), 1))
-        starts = np.arange(n_orders) * len(history) // n_orders
-        rows += [row] * n_orders
-        orders += [np.roll(np.argsort(history, kind="stable"), -start) for start in starts]
-    repeated = queries[np.array(rows, np.int64)]
-    histories = [np.asarray(history)[order] for history, order in zip(repeated.histories, orders, strict=True)]
-    ratings = None
-    if repeated.ratings is not None:
-        ratings = [stars[order] for stars, order in zip(repeated.ratings, orders, strict=True)]
-    return replace(repeated, histories=histories, ratings=ratings), np.array(rows, np.int64)
+    queries: dict[int | None, int] = {}  # film, or None for an empty list → row
+    rows = [
+        np.array([queries.setdefault(film, len(queries)) for film in np.unique(history).tolist() or [None]])
+        for history in histories
+    ]
+    return Queries([np.array([] if film is None else [film], np.int64) for film in queries]), rows
 
 
-def mean_by_row(scores: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return the mean of the rows of `scores` (n, I) for each value of `rows` (n,), which are 0 … B-1 in order."""
-    n_queries = rows[-1] + 1
-    if n_queries == len(rows):
-        return scores
-    bounds = np.searchsorted(rows, np.arange(n_queries + 1))
-    return np.stack([scores[start:end].mean(0) for start, end in pairwise(bounds)])
+def combine_favourites(single_scores: np.ndarray, favourites: np.ndarray) -> np.ndarray:
+    """Return the scores of a list from the scores after each of its favourites, (I,) float32.
 
+    For the formula, see the start of this module.
 
-def add_single_films(queries: Queries, rows: np.ndarray) -> tuple[Queries, np.ndarray]:
-    """Return the queries, followed by each film of the lists `rows` as a list of its own, and the row of its list.
-
-    The films of a list are sorted, so their given order does not matter.
+    Args:
+        single_scores: The scores s_f for each favourite, log-probabilities up to a constant, (n, I).
+        favourites: The favourites that are items.
     """
-    orders = {row: np.argsort(queries.histories[row], kind="stable") for row in rows.tolist()}
-    list_rows = np.repeat(rows, [len(order) for order in orders.values()])
-    positions = [position for order in orders.values() for position in order[:, None]]  # (1,) for each film
-    repeated = queries[np.append(np.arange(len(queries)), list_rows)]
-    pairs = list(zip(list_rows.tolist(), positions, strict=True))
-    histories = [*queries.histories, *(queries.histories[row][position] for row, position in pairs)]
-    ratings = None
-    if queries.ratings is not None:
-        ratings = [*queries.ratings, *(queries.ratings[row][position] for row, position in pairs)]
-    return replace(repeated, histories=histories, ratings=ratings), list_rows
+    if len(single_scores) == 1:
+        return single_scores[0]
+    shared_out = share_out(single_scores, favourites)
+    return np.asarray(SHARED_WEIGHT * shared_out + (1 - SHARED_WEIGHT) * single_scores.mean(0), np.float32)
 
 
 def share_out(single_scores: np.ndarray, favourites: np.ndarray) -> np.ndarray:

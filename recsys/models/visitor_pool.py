@@ -8,32 +8,35 @@ from copy import copy
 from typing import Any, Protocol, Self
 
 import numpy as np
+from scipy.special import log_softmax
 
+from recsys.data import published
 from recsys.data.dataset import Dataset, HeldOut, Queries
 from recsys.models.array_model import item_array
 from recsys.models.base import Model
 from recsys.models.common_trait import CommonTrait, TraitTable
 from recsys.models.favourites import (
+    CALIBRATION_LENGTHS,
+    CONTENT_MEMBERS,
+    GRADED_WEIGHTS,
     INVERSE_TEMPERATURES,
     N_CALIBRATED,
-    N_SHARED,
-    ListKind,
-    add_single_films,
+    N_DRAWINGS,
+    TASTE_FACTOR,
+    TRAIT_WEIGHT,
+    combine_favourites,
     expected_hit_rates,
-    in_several_orders,
-    mean_by_row,
+    item_prior,
     random_lists,
-    share_out,
+    single_films,
 )
 from recsys.models.length_weights import (
-    SCORE_BATCH,
     LengthWeights,
     histories_cut_to_each_range,
     member_scores,
 )
 from recsys.models.markov import Markov
 from recsys.models.pool import Pool
-from recsys.models.release_years import ReleaseYears
 from recsys.training.options import RunOptions
 
 CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the films of the list
@@ -41,26 +44,14 @@ CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the film
 # depends on the geometric mean of the shares of users who watched each film of a history. It is 1 for FREQUENT_SHARE.
 FREQUENT_SHARE = 0.04
 MAX_RARITY_FACTOR = 8.0
-UNORDERED_RARITY_MULTIPLIER = 2.0  # multiplies the factor for rarely watched films if the history is in no order
 MAX_TRAIT_FACTOR = 16.0  # for a rare common trait
-UNORDERED_MIN_FACTOR = 3.0  # for histories in no order
-SINGLE_MIN_FACTOR = 6.0  # the same for a single favourite, about whose taste the other members learn less
 TASTE_MIN_FACTOR = 24.0  # in `for_taste`
 DISSIMILAR_MULTIPLIER = 3.0  # if no film of a history is an item or similar to one
 NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films rank higher than usual
-RELIABLE_SHARE = 0.007  # below this `_mean_share`, Markov chains have a lower weight for lists in no order
 MIN_BONUS_LENGTH = 3  # histories of fewer films have no bonus for a common trait
-UNORDERED_MIN_BONUS_LENGTH = 2  # the same for histories in no order
-POPULARITY_DISCOUNT = 0.15  # in lists without a common trait, because visitors have probably watched popular films
 TRAIT_BONUS = 0.15  # films with the common trait get TRAIT_BONUS · Σ_m w_m · strength, see `CommonTrait`
+CALIBRATION_BATCH = 64  # lists scored at once, of up to ten films each
 MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the built-in set, see docs/experiments.md
-# Lengths of the random lists of a user on which the inverse temperature of each `ListKind` is fitted. Lengths are
-# repeated where hits or lists are rare: one of a hundred single films is a hit, and one of fifteen lists is ALIKE.
-CALIBRATION_LENGTHS = {
-    ListKind.SINGLE: (1, 1, 1, 1, 1),
-    ListKind.MIXED: (2, 3, 5, 10),
-    ListKind.ALIKE: (2, 3, 5, 10) * 4,
-}
 
 
 class AllFilms(Protocol):
@@ -94,25 +85,18 @@ class VisitorPool(Pool):
     - The weight of `content-fields` is multiplied by the largest of three factors. The second and third are multiplied
       by DISSIMILAR_MULTIPLIER if no film is an item or similar to one. The weights are then rescaled to their previous
       sum (docs/experiments.md).
-      - The lowest factor of the mode: 1, or more in `for_taste` and `for_unordered_lists`.
-      - u · min(FREQUENT_SHARE / s, MAX_RARITY_FACTOR) for rarely watched films. Counts and networks learn little from
-        their few events. s is the share of users who watched a film, as the geometric mean over the films of the
-        history. u is UNORDERED_RARITY_MULTIPLIER in no order, else 1.
+      - The lowest factor of the mode: 1, or TASTE_MIN_FACTOR in `for_taste`.
+      - min(FREQUENT_SHARE / s, MAX_RARITY_FACTOR) for rarely watched films. Counts and networks learn little from their
+        few events. s is the share of users who watched a film, as the geometric mean over the films of the history.
       - clip(exp(strength), 1, MAX_TRAIT_FACTOR) if the films have a trait in common (`CommonTrait`). So three German
         films are followed by German films, and three films about boxing by others about boxing, even popular ones.
     - Films with this trait get a bonus, see TRAIT_BONUS.
-    - In no order, the weights of Markov chains are multiplied by min(1, s / RELIABLE_SHARE), because the transitions of
-      a rarely watched film are few.
     - Histories may have infrequent films if `all_films` is set. `content-fields` and the traits read their
       descriptions, and similar items replace them for the other members, see `AllFilms`.
-    - Lists in no order (`for_unordered_lists`):
-      - They are scored in several orders, and the means of the scores are used. So the order does not matter.
-      - The factor of `content-fields` is at least UNORDERED_MIN_FACTOR, or SINGLE_MIN_FACTOR for a single film.
-      - The mean log lift of the release years is subtracted, see `ReleaseYears`.
-      - If the films have no trait in common, POPULARITY_DISCOUNT times the log share of users is subtracted, and the
-        first recommendations are shared out among the films (`share_out`).
-      - The scores of each `ListKind` have an inverse temperature with which the total probability of the first
-        N_CALIBRATED films is right on validation data.
+    - Lists in no order (`for_unordered_lists`) have other weights, which were fitted on graded lists. Each film is
+      scored alone, and the scores are combined, so the order does not matter (`favourites.py`). Scores of single films
+      and of lists have an inverse temperature each, with which the total probability of the first N_CALIBRATED films
+      is right on validation data.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -122,7 +106,9 @@ class VisitorPool(Pool):
 
     def __init__(self, config: Any = None, title: str = "") -> None:
         super().__init__(config, title)
-        self.unordered_inverse_temperatures = np.ones(len(ListKind), np.float32)  # of the scores, by `ListKind`
+        self.favourite_weights = np.zeros(len(self.members), np.float32)  # of each member for a list in no order, (M,)
+        self.favourite_prior = np.zeros(0, np.float32)  # see `favourites.item_prior`, (I,)
+        self.unordered_inverse_temperatures = np.ones(len(CALIBRATION_LENGTHS), np.float32)  # of the scores
         self.is_fitted = False  # whether the weights are fitted or loaded
 
     def set_members(self, members: Mapping[str, Model]) -> None:
@@ -151,9 +137,10 @@ class VisitorPool(Pool):
         # 1 is added to all counts, so that no share is 0 and its logarithm is finite
         self.log_shares = np.log((train.counts + 1) / train.n_users).astype(np.float32)  # (I,)
         self.traits = TraitTable.from_dataset(train)
-        self.release_years = ReleaseYears.from_dataset(train)
         if valid:
             self._calibrate(valid, run or RunOptions())
+        self._set_favourite_weights(train)
+        if valid:
             self._calibrate_unordered(valid, run or RunOptions())
         return self
 
@@ -167,45 +154,60 @@ class VisitorPool(Pool):
         inverse_temperatures.fit(lambda queries: [self.score(queries)], valid, run, self.choose_examples)
         self.length_weights.set_weights(self.length_weights.weights * inverse_temperatures.weights)
 
-    def _calibrate_unordered(self, valid: HeldOut, run: RunOptions) -> None:
-        """Set `unordered_inverse_temperatures`. SINGLE is fitted first, because scores of mixed lists depend on it."""
-        self.unordered_inverse_temperatures = np.ones(len(ListKind), np.float32)
-        for kind in ListKind:
-            self.unordered_inverse_temperatures[kind] = self._unordered_inverse_temperature(valid, kind, run)
+    def _set_favourite_weights(self, train: Dataset) -> None:
+        """Set `favourite_weights` and `favourite_prior`.
 
-    def _unordered_inverse_temperature(self, valid: HeldOut, kind: ListKind, run: RunOptions) -> float:
+        The graded lists are of films with the descriptions that come with the project. Other data sets have the fitted
+        weights of single films, and no prior.
+        """
+        self.favourite_prior = np.zeros(train.n_items, np.float32)
+        self.favourite_weights = self.length_weights.weights[0].copy()
+        if published.has_common_movie_ids(train.name) and CONTENT_MEMBER in self.members:
+            self.favourite_weights = np.array([GRADED_WEIGHTS.get(name, 0) for name in self.members], np.float32)
+            self.favourite_prior = item_prior(train, self.log_shares)
+
+    def _calibrate_unordered(self, valid: HeldOut, run: RunOptions) -> None:
+        """Set `unordered_inverse_temperatures`, one for each of the CALIBRATION_LENGTHS."""
+        self.unordered_inverse_temperatures = np.ones(len(CALIBRATION_LENGTHS), np.float32)
+        fitted = [self._unordered_inverse_temperature(valid, length, run) for length in CALIBRATION_LENGTHS]
+        self.unordered_inverse_temperatures = np.array(fitted, np.float32)
+
+    def _unordered_inverse_temperature(self, valid: HeldOut, length: int, run: RunOptions) -> float:
         """Return the inverse temperature with which the expected hit rate equals the observed one, 1 without lists.
 
         The expected hit rate is the mean of `expected_hit_rates`, linearly interpolated between the tested values. A
         hit is a target among the top N_CALIBRATED items.
         """
         unordered_pool = self.for_unordered_lists()
-        examples = random_lists(valid, CALIBRATION_LENGTHS[kind], np.random.default_rng(run.seed))
-        kinds = self._list_kinds(examples.queries, [self._find_common_trait(h) for h in examples.queries.histories])
-        rows_of_kind = np.flatnonzero(kinds == kind)
-        n_lists, n_hits = len(rows_of_kind), 0
+        examples = random_lists(valid, [length] * N_DRAWINGS, np.random.default_rng(run.seed))
+        n_lists, n_hits = len(examples.queries), 0
         expected_hits = np.zeros(len(INVERSE_TEMPERATURES))
-        for start in range(0, n_lists, SCORE_BATCH):
-            rows = rows_of_kind[start : start + SCORE_BATCH]
-            scores = unordered_pool.score(examples.queries[rows])
+        for start in range(0, n_lists, CALIBRATION_BATCH):
+            rows = range(start, min(start + CALIBRATION_BATCH, n_lists))
+            scores = unordered_pool.score(examples.queries[rows.start : rows.stop])
             for row, row_scores in zip(rows, scores, strict=True):  # views, so `scores` is masked in place
                 row_scores[examples.excluded[row]] = -np.inf
                 n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
             expected_hits += expected_hit_rates(scores).sum(0)
-            run.report({"stage": "fit", "done": start + len(rows), "total": n_lists})
+            run.report({"stage": "fit", "done": rows.stop, "total": n_lists})
         return float(np.interp(n_hits, expected_hits, INVERSE_TEMPERATURES)) if n_lists else 1.0
 
     def for_taste(self) -> Self:
-        """Return a copy in which the factor of CONTENT_MEMBER is at least TASTE_MIN_FACTOR. The members are shared."""
+        """Return a copy that recommends more similar films. The members are shared.
+
+        The factor of CONTENT_MEMBER is at least TASTE_MIN_FACTOR. For lists in no order, the weights of CONTENT_MEMBERS
+        are multiplied by TASTE_FACTOR.
+        """
         model = copy(self)
         model.min_content_factor = TASTE_MIN_FACTOR
+        is_content = np.array([name in CONTENT_MEMBERS for name in self.members], bool)
+        model.favourite_weights = np.where(is_content, TASTE_FACTOR, 1) * self.favourite_weights
         return model
 
     def for_unordered_lists(self) -> Self:
         """Return a copy for favourites in no order: the order of a list does not change the scores.
 
-        The factor of CONTENT_MEMBER is at least UNORDERED_MIN_FACTOR or SINGLE_MIN_FACTOR, because favourites show the
-        taste of a visitor but not the order of watching.
+        Favourites show the taste of a visitor, but not the order of watching.
         """
         model = copy(self)
         model.ignores_order = True
@@ -225,31 +227,42 @@ class VisitorPool(Pool):
         trait_table = all_films.traits if all_films else self.traits
         traits = [trait_table.find_common(history) for history in queries.histories]
         if self.ignores_order:
-            return self._score_unordered(queries, traits, all_films)
+            return self._score_favourites(queries, traits, all_films)
         return self._score_with_traits(queries, traits, all_films)
 
-    def _score_unordered(
+    def _score_favourites(
         self, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
     ) -> np.ndarray:
-        """Return the scores of lists in no order, (B, I) float32. Mixed lists are shared out, see `share_out`."""
-        n_lists = len(queries)
-        kinds = self._list_kinds(queries, traits)
-        lengths = np.array([len(history) for history in queries.histories])
-        mixed_rows = np.flatnonzero((kinds == ListKind.MIXED) & (lengths <= N_SHARED))
-        # the single films are scored together with the lists, which takes less time than a second call
-        all_queries, list_rows = add_single_films(queries, mixed_rows)
-        all_kinds = np.append(kinds, np.full(len(list_rows), ListKind.SINGLE))
-        scores = self._score_with_traits(all_queries, [*traits, *[None] * len(list_rows)], all_films)
-        items = (all_films.to_items(all_queries) if all_films else all_queries).histories
-        scores -= np.stack([self.release_years.mean_log_lifts(history) for history in items])
-        scores[all_kinds != ListKind.ALIKE] -= POPULARITY_DISCOUNT * self.log_shares
-        inverse_temperatures = self.unordered_inverse_temperatures[all_kinds][:, None]
-        single_scores = scores[n_lists:] * inverse_temperatures[n_lists:]
-        for row in mixed_rows.tolist():
-            history = queries.histories[row]
-            shared_out = share_out(single_scores[list_rows == row], history[history < self.n_items])
-            scores[row] = (scores[row] + shared_out) / 2
-        return np.asarray(scores[:n_lists] * inverse_temperatures[:n_lists])
+        """Return the scores of lists in no order, (B, I) float32, see `favourites.py`."""
+        singles, rows_of_lists = single_films(queries.histories)
+        single_scores = self._score_single_films(singles, all_films)
+        trait_table = all_films.traits if all_films else self.traits
+        scores = np.empty((len(queries), self.n_items), np.float32)
+        for row, (history, single_rows, trait) in enumerate(zip(queries.histories, rows_of_lists, traits, strict=True)):
+            scores[row] = combine_favourites(single_scores[single_rows], history[history < self.n_items])
+            if trait:
+                films = trait_table.items_with(trait)
+                scores[row, films[films < self.n_items]] += TRAIT_WEIGHT * trait.strength
+        lengths = [len(rows) for rows in rows_of_lists]
+        temperature_indices = np.searchsorted(CALIBRATION_LENGTHS[1:], lengths, side="right")
+        return np.asarray(scores * self.unordered_inverse_temperatures[temperature_indices][:, None])
+
+    def _score_single_films(self, singles: Queries, all_films: AllFilms | None) -> np.ndarray:
+        """Return the scores after each of F single films, log-probabilities, (F, I) float32."""
+        scores = np.tile(self.favourite_prior, (len(singles), 1))
+        item_singles = all_films.to_items(singles) if all_films else singles
+        # other members than CONTENT_MEMBER cannot read a film without a similar item
+        is_read = np.array([self._has_similar_item(film) for film in singles.histories])
+        for weight, name, model in zip(self.favourite_weights, self.members, self.models, strict=True):
+            if not weight:
+                continue
+            if all_films and name == CONTENT_MEMBER:
+                scores += weight * member_scores(all_films.content, singles, self.n_items)
+            elif is_read.all():
+                scores += weight * member_scores(model, item_singles, self.n_items)
+            elif is_read.any():
+                scores[is_read] += weight * member_scores(model, item_singles[np.flatnonzero(is_read)], self.n_items)
+        return np.asarray(log_softmax(scores, axis=1), np.float32)
 
     def _score_with_traits(
         self, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
@@ -261,58 +274,35 @@ class VisitorPool(Pool):
         weight_sums = self.length_weights.weights.sum(1)[self.length_weights.range_indices(queries)]  # (B,)
         trait_table = all_films.traits if all_films else self.traits
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
-            if trait and len(history) >= (UNORDERED_MIN_BONUS_LENGTH if self.ignores_order else MIN_BONUS_LENGTH):
+            if trait and len(history) >= MIN_BONUS_LENGTH:
                 films = trait_table.items_with(trait)
                 scores[row, films[films < self.n_items]] += TRAIT_BONUS * weight_sums[row] * trait.strength
         return scores
 
-    def _list_kinds(self, queries: Queries, traits: Sequence[CommonTrait | None]) -> np.ndarray:
-        """Return the `ListKind` of each history, (B,) int."""
-        is_single = np.array([len(history) <= 1 for history in queries.histories], bool)
-        is_alike = np.array([trait is not None and trait.share == 1 for trait in traits], bool)
-        return np.where(is_single, ListKind.SINGLE, np.where(is_alike, ListKind.ALIKE, ListKind.MIXED))
-
     def _scores_of_members(
         self, queries: Queries, item_queries: Queries, all_films: AllFilms | None
     ) -> Iterator[np.ndarray]:
-        """Yield z (B, I) float32 of each member. Lists in no order have the means over several orders.
+        """Yield z (B, I) float32 of each member.
 
         With `all_films`, CONTENT_MEMBER reads the film numbers of `queries`. The other members read `item_queries`.
         """
-        ordered_items, rows = self._in_orders(item_queries)
         for name, model in zip(self.members, self.models, strict=True):
             if all_films and name == CONTENT_MEMBER:
-                ordered_films, film_rows = self._in_orders(queries)
-                yield mean_by_row(member_scores(all_films.content, ordered_films, self.n_items), film_rows)
+                yield member_scores(all_films.content, queries, self.n_items)
             else:
-                yield mean_by_row(member_scores(model, ordered_items, self.n_items), rows)
-
-    def _in_orders(self, queries: Queries) -> tuple[Queries, np.ndarray]:
-        """Return the queries in the orders in which they are scored, and the row of the query for each of them."""
-        return in_several_orders(queries) if self.ignores_order else (queries, np.arange(len(queries)))
+                yield member_scores(model, item_queries, self.n_items)
 
     def member_factors(self, queries: Queries, traits: Sequence[CommonTrait | None]) -> np.ndarray:
-        """Return the factors of the weights, (B, M) float32: 1 except for CONTENT_MEMBER and Markov chains."""
+        """Return the factors of the weights, (B, M) float32: 1 except for CONTENT_MEMBER."""
         factors = np.ones((len(queries), len(self.members)), np.float32)
         is_content = np.array(self.members) == CONTENT_MEMBER
-        is_markov = np.array([isinstance(model, Markov) for model in self.models], bool)
         for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
-            factors[row, is_content] = max(self._content_factor(history, trait), self._lowest_content_factor(history))
-            if self.ignores_order:
-                factors[row, is_markov] = min(self._mean_share(history) / RELIABLE_SHARE, 1)
+            factors[row, is_content] = max(self._content_factor(history, trait), self.min_content_factor)
         return factors
-
-    def _lowest_content_factor(self, history: np.ndarray) -> float:
-        """Return the lowest factor of CONTENT_MEMBER for a history."""
-        if not self.ignores_order:
-            return self.min_content_factor
-        return max(self.min_content_factor, SINGLE_MIN_FACTOR if len(history) == 1 else UNORDERED_MIN_FACTOR)
 
     def _content_factor(self, history: np.ndarray, trait: CommonTrait | None) -> float:
         """Return the factor of CONTENT_MEMBER for a history: the larger one for rarity or a trait, at least 1."""
         rarity_factor = min(FREQUENT_SHARE / self._mean_share(history), MAX_RARITY_FACTOR)
-        if self.ignores_order:
-            rarity_factor *= UNORDERED_RARITY_MULTIPLIER
         trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_FACTOR) if trait else 1.0
         factor = max(1.0, rarity_factor, trait_factor)
         return factor if self._has_similar_item(history) else factor * DISSIMILAR_MULTIPLIER
@@ -344,9 +334,15 @@ class VisitorPool(Pool):
         return table.find_common(history)
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether a history raises the factor of CONTENT_MEMBER, to NOTE_MIN_FACTOR or more."""
+        """Return whether similar films rank higher than usual: for rarely watched films, or for a common trait.
+
+        A history raises the factor of CONTENT_MEMBER to NOTE_MIN_FACTOR or more. For a list in no order, only a common
+        trait matters.
+        """
+        if self.ignores_order:
+            return self.notable_common_trait(history) is not None
         factor = self._content_factor(history, self._find_common_trait(history))
-        return factor >= NOTE_MIN_FACTOR and factor > self._lowest_content_factor(history)
+        return factor >= NOTE_MIN_FACTOR and factor > self.min_content_factor
 
     def notable_common_trait(self, history: np.ndarray) -> CommonTrait | None:
         """Return the trait that all films of a history have in common.
@@ -359,9 +355,14 @@ class VisitorPool(Pool):
         return trait
 
     def state(self) -> dict[str, np.ndarray]:
-        """Return the state of `Pool`, how frequent items and traits are, and the temperatures of lists in no order."""
-        own_state = {"log_shares": self.log_shares, "unordered_factors": self.unordered_inverse_temperatures}
-        return super().state() | self.traits.state() | self.release_years.state() | own_state
+        """Return the state of `Pool`, how frequent items and traits are, and the arrays for lists in no order."""
+        own_state = {
+            "log_shares": self.log_shares,
+            "favourite_weights": self.favourite_weights,
+            "favourite_prior": self.favourite_prior,
+            "unordered_factors": self.unordered_inverse_temperatures,
+        }
+        return super().state() | self.traits.state() | own_state
 
     def load_state(self, state: dict[str, np.ndarray], n_items: int) -> None:
         """See `Model.load_state`."""
@@ -369,8 +370,9 @@ class VisitorPool(Pool):
         self.is_fitted = True
         self.log_shares = item_array(state, "log_shares", n_items)
         self.traits = TraitTable.from_state(state, n_items)
-        self.release_years = ReleaseYears.from_state(state, n_items)
-        inverse_temperatures = state.get("unordered_factors", np.ones(1, np.float32))
-        if len(inverse_temperatures) != len(ListKind):  # a state of an older version
-            inverse_temperatures = np.full(len(ListKind), inverse_temperatures.mean(), np.float32)
-        self.unordered_inverse_temperatures = inverse_temperatures
+        self.favourite_weights = self.length_weights.weights[0]
+        self.favourite_prior = np.zeros(n_items, np.float32)
+        if "favourite_weights" in state:  # a state of an older version lacks these arrays and the right temperatures
+            self.favourite_weights = state["favourite_weights"]
+            self.favourite_prior = item_array(state, "favourite_prior", n_items)
+            self.unordered_inverse_temperatures = state["unordered_factors"]

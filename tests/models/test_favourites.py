@@ -1,9 +1,12 @@
-"""Lists in no order: random lists, several orders, and the share of each favourite."""
+"""Lists in no order: random lists, single films, the prior of items, and the share of each favourite."""
+
+from dataclasses import replace
 
 import numpy as np
+import pytest
 
-from recsys.data.dataset import Queries
 from recsys.models import favourites
+from tests import toys
 from tests.models.score_tables import held_out
 
 
@@ -28,14 +31,6 @@ def test_lists_in_no_order_have_items_of_the_newest_part_and_all_lengths():
         np.testing.assert_array_equal(excluded, whole)
 
 
-def test_several_orders_keep_the_ratings_beside_their_items():
-    ratings = [np.array([5.0, 1.0, 3.0], np.float32), np.array([2.0], np.float32)]
-    queries, rows = favourites.in_several_orders(Queries([np.array([7, 2, 9]), np.array([4])], ratings=ratings))
-    assert [history.tolist() for history in queries.histories] == [[2, 7, 9], [7, 9, 2], [9, 2, 7], [4]]
-    assert [stars.tolist() for stars in queries.ratings] == [[1, 5, 3], [5, 3, 1], [3, 1, 5], [2]]
-    assert rows.tolist() == [0, 0, 0, 1]
-
-
 def test_each_favourite_has_a_similar_number_of_the_first_recommendations():
     """The films 0 to 39 are certain after the first favourite, and the films 40 to 79 are not after the second."""
     certain, uncertain = np.full(90, -9.0), np.full(90, -9.0)
@@ -54,13 +49,30 @@ def test_all_items_can_be_favourites():
     assert np.isfinite(favourites.share_out(np.zeros((2, 2), np.float32), np.array([0, 1]))).all()
 
 
-def test_single_films_are_added_with_their_ratings():
-    ratings = [np.array([5.0, 1.0]), np.array([2.0]), np.array([3.0, 4.0])]
-    queries = Queries([np.array([7, 2]), np.array([4]), np.array([1, 9])], ratings=ratings)
-    extended, list_rows = favourites.add_single_films(queries, np.array([0, 2]))
-    assert [history.tolist() for history in extended.histories] == [[7, 2], [4], [1, 9], [2], [7], [1], [9]]
-    assert [stars.tolist() for stars in extended.ratings] == [[5, 1], [2], [3, 4], [1], [5], [3], [4]]
-    assert list_rows.tolist() == [0, 0, 2, 2]
-    unchanged, list_rows = favourites.add_single_films(queries, np.array([], int))
-    assert len(unchanged) == 3
-    assert not len(list_rows)
+def test_each_different_film_is_a_query_of_its_own():
+    lists = [np.array([7, 2, 7]), np.array([2]), np.array([], int)]
+    queries, rows = favourites.single_films(lists)
+    assert [history.tolist() for history in queries.histories] == [[2], [7], []]
+    assert [row.tolist() for row in rows] == [[0, 1], [0], [2]]
+
+
+def test_a_list_of_one_film_has_its_scores():
+    scores = np.array([[0.3, -1, 2]], np.float32)
+    np.testing.assert_array_equal(favourites.combine_favourites(scores, np.array([1])), scores[0])
+
+
+def test_popular_items_with_good_ratings_have_a_higher_prior():
+    """Item 0 has 5 stars from two users, item 1 has 1 star from two, and item 2 has 5 stars from one."""
+    world = toys.dataset([[0, 1, 2], [0, 1]], n_items=4)
+    rated = replace(world.interactions, rating=np.array([5, 1, 5, 5, 1], np.float32))
+    log_shares = np.log((world.counts + 1) / world.n_users)
+    prior = favourites.item_prior(replace(world, interactions=rated), log_shares)
+    assert prior[0] > prior[2] > prior[1]
+    mean, extra = 3.4, favourites.RATING_PSEUDO_COUNT
+    expected = (
+        favourites.RATING_WEIGHT * (10 + extra * mean) / (2 + extra) + favourites.POPULARITY_WEIGHT * log_shares[0]
+    )
+    assert prior[0] == pytest.approx(expected, rel=1e-5)
+    unrated = replace(rated, rating=np.full(5, np.nan, np.float32))
+    without_ratings = favourites.item_prior(replace(world, interactions=unrated), log_shares)
+    np.testing.assert_allclose(without_ratings, favourites.POPULARITY_WEIGHT * log_shares, rtol=1e-5)

@@ -10,11 +10,9 @@ from scipy.special import softmax
 from recsys.data.dataset import Queries
 from recsys.models import common_trait, favourites, visitor_pool
 from recsys.models.common_trait import TraitTable
-from recsys.models.favourites import ListKind
 from recsys.models.length_weights import comparable_scores
 from recsys.models.markov import Markov
 from recsys.models.pool import Pool, PoolConfig
-from recsys.models.release_years import ReleaseYears
 from recsys.models.visitor_pool import VisitorPool
 from tests import toys
 from tests.models.score_tables import ITEMS, TRAIN, ScoreTable, sample_held_out, score_table
@@ -89,14 +87,12 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     assert model.notable_common_trait(np.array([12, 13])) is None  # all dramas, but most films are
     assert model.notable_common_trait(np.array([1, 2, 3, 12])) is None  # one of four is no documentary
     unordered = model.for_unordered_lists()
-    single, several = visitor_pool.SINGLE_MIN_FACTOR, visitor_pool.UNORDERED_MIN_FACTOR
-    assert content_factors(unordered, queries)[1:, 1].tolist() == [single, several, several, several]
     assert unordered.favours_content(np.array([1, 2]))
     assert not unordered.favours_content(np.array([12, 13]))
 
 
-@pytest.mark.parametrize("kind", [ListKind.SINGLE, ListKind.MIXED])
-def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(kind):
+@pytest.mark.parametrize("length", [1, 3])
+def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(length):
     """The next film is a popular film or depends on the newest film, about which random films say nothing."""
     popularity = 1 / np.arange(1, ITEMS + 1) ** 2
     follows = np.log(0.5 * np.eye(ITEMS, k=1) + 0.5 * popularity / popularity.sum())
@@ -105,9 +101,7 @@ def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(kind):
     model.set_members(members)
     valid = sample_held_out(2000, {"order": members["order"]}, [1.0], lengths=(12, 15))
     model.fit(TRAIN, valid)
-    lists = favourites.random_lists(
-        valid, visitor_pool.CALIBRATION_LENGTHS[kind], np.random.default_rng(1)
-    )  # others than in the fit
+    lists = favourites.random_lists(valid, [length] * 4, np.random.default_rng(1))  # others than in the fit
     scores = model.for_unordered_lists().score(lists.queries)
     for row, excluded in zip(scores, lists.excluded, strict=True):
         row[excluded] = -np.inf
@@ -136,47 +130,61 @@ def test_favourites_have_lower_probabilities_because_they_predict_the_next_film_
     np.testing.assert_array_equal(restored.for_unordered_lists().score(queries), unordered.score(queries))
 
 
-def test_favourites_are_scored_in_both_orders_and_one_by_one(monkeypatch):
-    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2, softmax=True)}
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
-    model.fit(toys.dataset([np.arange(30), *[np.arange(ITEMS)] * 3], ITEMS))
-    model.unordered_inverse_temperatures[:] = 0.5, 0.8, 1.0
-    model.release_years = ReleaseYears(1990 + np.arange(ITEMS) // 4, 1990, np.full((10, 4), 0.3, np.float32))
-    lists, singles = Queries([np.array([3, 7]), np.array([7, 3])]), Queries([np.array([3]), np.array([7])])
-    discounts = [
-        visitor_pool.POPULARITY_DISCOUNT * model.log_shares + model.release_years.mean_log_lifts(history)
-        for history in (lists.histories[0], *singles.histories)
-    ]
-    assert np.ptp(model.log_shares) > 0.1
-    unordered = model.for_unordered_lists()
-    monkeypatch.setattr(model, "min_content_factor", visitor_pool.SINGLE_MIN_FACTOR)
-    expected_singles = 0.5 * (model.score(singles) - discounts[1:])
-    np.testing.assert_allclose(unordered.score(singles), expected_singles, rtol=1e-4, atol=1e-4)
-    monkeypatch.setattr(model, "min_content_factor", visitor_pool.UNORDERED_MIN_FACTOR)
-    joint_scores = model.score(lists).mean(0) - discounts[0]
-    expected = 0.8 * (joint_scores + favourites.share_out(expected_singles, np.array([3, 7]))) / 2
-    np.testing.assert_allclose(unordered.score(lists), [expected] * 2, rtol=1e-4, atol=1e-4)
-
-
-def test_a_list_with_a_trait_in_common_is_not_shared_out(monkeypatch):
-    """Films 0 to 4 are documentaries. Only a list with another film is mixed."""
-    world = toys.dataset([np.arange(5), *([np.arange(5, ITEMS)] * 8)], ITEMS)
+def film_pool(members, name="ml-1m"):
+    """A fitted pool of a data set with this name, whose films 0 to 4 are the only documentaries."""
+    world = toys.dataset([np.arange(5), *([np.arange(5, ITEMS)] * 8)], ITEMS, name)
     genres = ["Documentary" if item < 5 else "Drama" for item in range(ITEMS)]
     world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
-    members = {"content-fields": score_table(2, softmax=True)}
     model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     model.set_members(members)
-    unordered = model.fit(world).for_unordered_lists()
-    shared_out = []
+    return model.fit(world)
 
-    def share_out(single_scores, films):
-        shared_out.append(films.tolist())
-        return favourites.share_out(single_scores, films)
 
-    monkeypatch.setattr(visitor_pool, "share_out", share_out)
-    unordered.score(Queries([np.array([1, 2]), np.array([1, 12]), np.array([3])]))
-    assert shared_out == [[1, 12]]
+def test_favourites_are_scored_one_by_one_with_the_weights_of_graded_lists():
+    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2), "ease-low-rank": score_table(3)}
+    model = film_pool(members)
+    model.unordered_inverse_temperatures[:2] = 0.5, 0.8
+    model.favourite_prior[:10] = 1.5
+    films = np.array([[30], [7]])
+    content, ease = (comparable_scores(members[name], members[name].table[films[:, 0]]) for name in list(members)[1:])
+    weights = favourites.GRADED_WEIGHTS
+    singles = weights["content-fields"] * content + weights["ease-low-rank"] * ease + model.favourite_prior
+    singles = np.log(softmax(singles, 1))
+    unordered = model.for_unordered_lists()
+    np.testing.assert_allclose(unordered.score(Queries([*films])), 0.5 * singles, rtol=1e-4, atol=1e-4)
+    expected = 0.8 * favourites.combine_favourites(singles, films[:, 0])
+    np.testing.assert_allclose(unordered.score(Queries([np.array([30, 7])])), [expected], rtol=1e-4, atol=1e-4)
+    assert not members["order"].blocks  # it has no graded weight, so it is not asked
+
+
+def test_favourites_of_other_data_sets_have_the_fitted_weights():
+    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2)}
+    model = film_pool(members, name="own")
+    queries = Queries([np.array([30])])
+    scores = Pool.score(model, queries)
+    np.testing.assert_allclose(model.for_unordered_lists().score(queries), np.log(softmax(scores, 1)), rtol=1e-4)
+
+
+def test_to_your_taste_means_more_content_for_favourites():
+    members = {"content-fields": score_table(2), "ease-low-rank": score_table(3)}
+    model = film_pool(members).for_unordered_lists()
+    queries = Queries([np.array([30])])
+    by_taste = model.for_taste().score(queries)
+    content, ease = (comparable_scores(member, member.score(queries)) for member in members.values())
+    weights = favourites.GRADED_WEIGHTS
+    expected = favourites.TASTE_FACTOR * weights["content-fields"] * content + weights["ease-low-rank"] * ease
+    np.testing.assert_allclose(by_taste, np.log(softmax(expected + model.favourite_prior, 1)), rtol=1e-4, atol=1e-4)
+
+
+def test_favourites_with_a_rare_common_trait_get_a_bonus(monkeypatch):
+    model = film_pool({"content-fields": score_table(2)}).for_unordered_lists()
+    queries = Queries([np.array([1, 2]), np.array([1, 12]), np.array([3])])
+    scores = model.score(queries)
+    monkeypatch.setattr(visitor_pool, "TRAIT_WEIGHT", 0)
+    bonus = scores - model.score(queries)
+    strength = model.traits.find_common(np.array([1, 2])).strength
+    np.testing.assert_allclose(bonus[0], [favourites.TRAIT_WEIGHT * strength] * 5 + [0] * (ITEMS - 5), atol=1e-5)
+    assert not bonus[1:].any()
 
 
 def test_the_order_of_favourites_does_not_matter():
@@ -220,8 +228,9 @@ def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
     np.testing.assert_array_equal(model.score(queries), copy.score(queries))
     np.testing.assert_array_equal(model.traits.item_traits.toarray(), copy.traits.item_traits.toarray())
     np.testing.assert_array_equal(model.traits.event_shares, copy.traits.event_shares)
-    older = {name: array for name, array in model.state().items() if "trait" not in name and "factors" not in name}
+    older = {name: array for name, array in model.state().items() if not name.startswith(("trait", "favourite"))}
     copy.load_state(older, ITEMS)
+    np.testing.assert_array_equal(copy.favourite_weights, copy.length_weights.weights[0])
     assert content_factors(copy, queries).tolist() == [[1, 1]]
     with pytest.raises(KeyError):
         copy.load_state({"weights": model.length_weights.weights, "n_items": np.array(ITEMS)}, ITEMS)
@@ -259,21 +268,6 @@ def test_probabilities_of_a_visitor_pool_are_right_for_its_final_scores(monkeypa
     assert softmax(scores, 1).max(1).mean() == pytest.approx(hits, abs=0.04)
 
 
-def test_markov_chains_have_a_lower_weight_for_rarely_watched_films():
-    """Films 0 to 9 were watched by one of 1,000 users."""
-    world = toys.dataset([np.arange(10), *([np.arange(10, ITEMS)] * 999)], ITEMS)
-    members = {"markov": Markov(), "content-fields": score_table(2)}
-    members["markov"].fit(world)
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
-    model.fit(world)
-    queries = Queries([np.array([12, 13]), np.array([1, 2]), np.array([], int)])
-    expected = [1, 0.002 / visitor_pool.RELIABLE_SHARE, 1]  # 1 is added to the number of users
-    unordered = model.for_unordered_lists()
-    np.testing.assert_allclose(unordered.member_factors(queries, [None] * 3)[:, 0], expected, rtol=1e-5)
-    assert (model.member_factors(queries, [None] * 3)[:, 0] == 1).all()
-
-
 def test_content_has_a_higher_weight_if_no_film_is_similar_to_an_item():
     members = {"order": score_table(1, softmax=True), "content-fields": score_table(2)}
     model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
@@ -302,7 +296,7 @@ class GivenFilms:
         return replace(queries, histories=[np.where(history == ITEMS, 3, history) for history in queries.histories])
 
 
-def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_other_members(monkeypatch):
+def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_other_members():
     members = {"order": score_table(1, softmax=True), "content-fields": score_table(2)}
     model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
     model.set_members(members)
@@ -320,7 +314,19 @@ def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_ot
     z_items = comparable_scores(members["order"], members["order"].score(Queries([np.array([5, 3])])))[0]
     z_content = comparable_scores(model.all_films.content, model.all_films.content.score(Queries(histories[1:])))[0]
     np.testing.assert_allclose(scores[1], (z_items + factor * z_content) / (1 + factor), rtol=1e-4, atol=1e-5)
-    bonus = model.for_unordered_lists().score(Queries(histories[1:]))[0]
-    monkeypatch.setattr(visitor_pool, "TRAIT_BONUS", 0)
-    without = model.for_unordered_lists().score(Queries(histories[1:]))[0]
-    assert (bonus - without > 0.1).nonzero()[0].tolist() == [5, 9]
+
+
+def test_favourites_may_be_infrequent_films():
+    members = {"content-fields": score_table(2), "ease-low-rank": score_table(3)}
+    model = film_pool(members)
+    model.all_films = GivenFilms(model.traits)
+    weights = favourites.GRADED_WEIGHTS
+    content = model.all_films.content
+    z_content = comparable_scores(content, content.score(Queries([np.array([ITEMS])])))
+    z_ease = comparable_scores(members["ease-low-rank"], members["ease-low-rank"].score(Queries([np.array([3])])))
+    expected = weights["content-fields"] * z_content + model.favourite_prior
+    unordered, queries = model.for_unordered_lists(), Queries([np.array([ITEMS])])
+    with_substitute = np.log(softmax(expected + weights["ease-low-rank"] * z_ease, 1))
+    np.testing.assert_allclose(unordered.score(queries), with_substitute, rtol=1e-4, atol=1e-4)
+    model.all_films.has_similar_item = lambda number: False  # the substitute has little to do with the film
+    np.testing.assert_allclose(unordered.score(queries), np.log(softmax(expected, 1)), rtol=1e-4, atol=1e-4)
