@@ -164,14 +164,14 @@ def study(dataset: str, rows: list[dict[str, Any]], limits: Limits) -> dict[str,
         "title": "Other libraries",
         "dataset": dataset,
         "question": "How well do SASRec and BERT4Rec from other libraries do on the same histories, with the "
-        "settings that their authors recommend, when each is trained for the same time?",
+        "settings that their authors recommend, when each is trained for the same length of time?",
         "papers": "Petrov and Macdonald (RecSys 2022) compare implementations of BERT4Rec: with their usual settings "
         "most fall short of the published figures, and some reach them when trained many times longer.",
         "answer": " ".join(comparisons),
         "how": f"{datasets.title(dataset)}, protocol “{UNTIED_FULL.title}”, test NDCG@10, 1 seed per row; the others "
-        f"trained {' or '.join(map(str, peer_minutes))} minutes on one thread and kept the weights that were best on "
-        f"validation ({limits.validation_users:,} people); {versions}; ours are the models that come with the app, "
-        f"tuned on the validation part of this set, with the training times from their logs; {INTERVAL_NOTE}; "
+        f"were trained for {' or '.join(map(str, peer_minutes))} minutes on one thread, and the weights that were best "
+        f"on validation ({limits.validation_users:,} people) were kept; {versions}; ours are the models that come with "
+        f"the app, tuned on the validation part of this set, with the training times from their logs; {INTERVAL_NOTE}; "
         f"{computer['cpu']}, {', '.join(dates)}, commit {computer['commit']}.",
         "columns": COLUMNS,
         "rows": [

@@ -207,7 +207,7 @@ class _Download:
             for chunk in chunks:
                 done += len(chunk)
                 if max(done, total or 0) > self.max_bytes:
-                    text = "{host} sends more than {max_bytes:,} bytes, so this is not the expected file"
+                    text = "{host} sent more than {max_bytes:,} bytes, so this is not the expected file"
                     raise DownloadError(text, host=self.host, max_bytes=self.max_bytes)
                 file.write(chunk)
                 if time.monotonic() - report_time > REPORT_SECONDS or done == total:

@@ -145,7 +145,7 @@ TIE_RULES: dict[Ties, str] = {
     "file": "ratings sorted by person, then time; ratings with the same time keep the order of the ratings file",
     "drawn": (
         "ratings sorted by person, then time; films rated in the same second are in a random order that depends on "
-        "seed 0, person and film"
+        "seed 0, the person and the film"
     ),
     "rows": "events sorted by person, in the order of the rows, because the file has no times",
 }
@@ -187,7 +187,7 @@ UNTIED_FULL = Protocol(
     rules=FULL.rules
     | {
         "order": "ratings sorted by person, then time; films rated in the same second are in a random order that "
-        "depends on the training seed, person and film, in training, validation and test"
+        "depends on the training seed, the person and the film, in training, validation and test"
     },
     splitting=UNTIED,
     retraining_reason="This protocol needs recommenders whose training data had films rated in the same second in "

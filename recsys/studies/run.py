@@ -29,10 +29,10 @@ POLL_SECONDS = 5.0  # between two attempts at a trial that another process is ru
 LABEL_COLUMNS = {"recommender": "Recommender", "setting": "", "seeds": "Seeds"}  # `setting`: see `Plan.setting_title`
 METRIC_COLUMNS = {"valid": "Validation", "ndcg": "NDCG@10", "low": "From", "high": "To", "hr": "HR@10"}
 CHANGE_COLUMNS = {"change": "Difference", "change_low": "Difference, lower end", "change_high": "Difference, upper end"}
-INTERVAL_NOTE = "“From” and “To” are the 95% confidence interval over people (bootstrap)"
+INTERVAL_NOTE = "“From” and “To” are the ends of the 95% confidence interval over people (bootstrap)"
 DIFFERENCE_NOTE = (
-    "differences are measured from the baseline, the row of the same recommender without a difference, paired by "
-    "person and seed"
+    "differences are measured from the baseline (the row of the same recommender with no value under “Difference”), "
+    "paired by person and seed"
 )
 COLUMNS = LABEL_COLUMNS | METRIC_COLUMNS | CHANGE_COLUMNS  # low, high: the ends of the 95% interval of `ndcg`
 Outcomes = Mapping[int, Outcome]  # seed → outcome of one point
@@ -173,7 +173,7 @@ def _by_user(outcomes: Iterable[Outcome], metric: str) -> np.ndarray:
 
 
 def _method(dataset: Dataset, protocol: Protocol, outcomes: Sequence[Outcomes]) -> str:
-    """Describe protocol, seeds, intervals, processors, dates and commits, in clauses that `pages` translates."""
+    """Describe protocol, seeds, intervals, processors, dates and commits, in one sentence."""
     counts = sorted({len(by_seed) for by_seed in outcomes if by_seed})
     seeds = f"{counts[0]} to {counts[-1]} seeds" if len(counts) > 1 else f"{counts[0]} seed{'s' * (counts[0] > 1)}"
     measured = [outcome for by_seed in outcomes for outcome in by_seed.values()]
@@ -182,12 +182,13 @@ def _method(dataset: Dataset, protocol: Protocol, outcomes: Sequence[Outcomes]) 
     verb = "is" if n_missing == 1 else "are"
     missing = f"{n_missing} of {len(outcomes)} rows {verb} still to be trained; " if n_missing else ""
 
-    def distinct(key: str, length: int | None = None) -> str:
+    def distinct(key: str, length: int | None = None) -> list[str]:
         """Return the distinct values of `Outcome.run[key]`, each cut to a length."""
-        return ", ".join(sorted({outcome.run[key][:length] for outcome in measured if outcome.run[key]}))
+        return sorted({outcome.run[key][:length] for outcome in measured if outcome.run[key]})
 
+    commits = distinct("commit", 12) or ["unknown"]
     return (
         f"{datasets.title(dataset.name)}, protocol “{protocol.title}”, test NDCG@10, {seeds} per row; {stopping}"
-        f"{INTERVAL_NOTE}; {DIFFERENCE_NOTE}; {missing}{distinct('cpu')}, {distinct('date', 10)}, "
-        f"commit {distinct('commit', 12) or 'unknown'}."
+        f"{INTERVAL_NOTE}; {DIFFERENCE_NOTE}; {missing}{', '.join(distinct('cpu') + distinct('date', 10))}, "
+        f"commit{'s' * (len(commits) > 1)} {', '.join(commits)}."
     )

@@ -153,7 +153,7 @@ def test_the_study_tells_the_minutes_that_the_rows_were_trained(monkeypatch):
     stored = json.loads((paths.REPOSITORY / "benchmarks" / "peers_quality.json").read_text("utf-8"))
     monkeypatch.setattr(peers_quality.datasets, "title", lambda name: name)
     text = peers_quality.study(stored["dataset"], stored["rows"], LIMITS)["how"]
-    assert "the others trained 120 minutes" in text
+    assert "the others were trained for 120 minutes" in text
 
 
 def test_ours_are_read_from_results_on_the_same_drawing(home, monkeypatch):

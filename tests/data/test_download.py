@@ -216,7 +216,7 @@ def test_a_web_page_is_not_taken_for_a_file(server, tmp_path):
 
 
 def test_a_file_larger_than_it_can_be_is_refused(server, tmp_path):
-    refused(server, tmp_path, "sends more than 1,000 bytes", max_bytes=1000)
+    refused(server, tmp_path, "sent more than 1,000 bytes", max_bytes=1000)
 
 
 def test_a_server_that_is_too_slow_is_given_up_after_the_time_in_all(server, tmp_path):

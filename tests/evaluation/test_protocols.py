@@ -121,7 +121,7 @@ def test_a_split_by_time_names_its_dates_and_that_settings_know_more():
 
 def test_the_rules_say_how_films_of_one_second_were_put_in_order():
     drawn = FULL.rules_on(replace(toys.cycle(), ties="drawn"))
-    assert "depends on seed 0, person and film" in drawn["order"]
+    assert "depends on seed 0, the person and the film" in drawn["order"]
     assert {name for name in drawn if drawn[name] != FULL.rules.get(name)} == {"order"}
 
 

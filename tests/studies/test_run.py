@@ -99,6 +99,9 @@ def test_several_seeds_are_averaged_and_counted(small_cycle, outcomes):
     assert narrow[2] == 1
     assert "1 to 2 seeds" in document["how"]
     assert document["how"].endswith("1 of 3 rows is still to be trained; A processor, 2026-11-22, commit abc.")
+    outcomes[(("dropout", 0.0),), 0] = replace(outcome(1), run=RUN | {"commit": "def"})
+    document = run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1))
+    assert document["how"].endswith("; A processor, 2026-11-22, commits abc, def.")
 
 
 def test_a_change_uses_the_seeds_of_both_points(small_cycle, outcomes):
@@ -109,7 +112,7 @@ def test_a_change_uses_the_seeds_of_both_points(small_cycle, outcomes):
     document = run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1, 2))
     assert [row[4] for row in document["rows"]] == [0.5, 1, 0.5]
     assert [row[-3:] for row in document["rows"]] == [[None] * 3, [0, 0, 0], [0.25, 0.25, 0.25]]
-    assert "without a difference, paired by person and seed" in document["how"]
+    assert "with no value under “Difference”), paired by person and seed" in document["how"]
     del outcomes[(), 0]
     assert run.build_document(PARTS, small_cycle, FULL, seeds=(0, 1, 2))["rows"][1][-3:] == [None] * 3
 
