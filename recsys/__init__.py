@@ -86,14 +86,13 @@ class TitleRecommender:
         return f"<{self.predictor.title} for {self.predictor.dataset.name}>"
 
     def recommend(
-        self, titles: Sequence[str] = (), k: int = 10, filters: "Filters | None" = None, in_order: bool = True
+        self, titles: Sequence[str] = (), k: int = 10, filters: "Filters | None" = None, in_order: bool = False
     ) -> "list[Recommendation]":
         """Recommend at most k films, best first.
 
-        `titles` are the watched films, oldest first: "Toy Story (1995)". Without titles, the films are for a new user.
-        With in_order=False, `titles` are favourites in no order. Then the recommender `pool` ignores the order and
-        gives lower probabilities, but other recommenders do not change. Raises UnknownTitleError, whose message lists
-        similar titles.
+        `titles` are favourites in no order: "Toy Story (1995)". With in_order=True, they are the watched films, oldest
+        first. Only the recommender `pool` makes a difference. Others always use the order. Without titles, the films
+        are for a new user. Raises UnknownTitleError, whose message lists similar titles.
         """
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles

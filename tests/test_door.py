@@ -80,9 +80,9 @@ def test_the_index_of_titles_is_built_once_for_all_recommenders_of_a_data_set(da
 def test_favourites_in_no_order_get_the_same_films(data, monkeypatch):
     recommender, asked = recsys.recommender("bert4rec", data), []
     monkeypatch.setattr("recsys.serving.predictor.for_unordered_list", lambda each: asked.append(each) or each)
-    in_order = recommender.recommend(world.TITLES[:2])
+    in_order = recommender.recommend(world.TITLES[:2], in_order=True)
     assert not asked
-    assert recommender.recommend(world.TITLES[:2], in_order=False) == in_order
+    assert recommender.recommend(world.TITLES[:2]) == in_order
     assert asked == [recommender.predictor]
 
 

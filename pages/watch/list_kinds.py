@@ -23,7 +23,7 @@ POPULARITY_FOR_GEMS: Literal["lesser known"] = "lesser known"  # unless the visi
 def select() -> str:
     """Show the menu of the kinds of lists, and return the chosen kind."""
     help_text = _(
-        "Most likely: what you will probably watch next. To your taste: films most like yours. After your last film: "
+        "Most likely: what you will probably enjoy next. To your taste: films most like yours. After your last film: "
         "what people watched next. Hidden gems: films to your taste that fewer people watched."
     )
     return segmented_control(_("Kind of list"), translate(LIST_KINDS), "list_kind", help=help_text, wrap=True)

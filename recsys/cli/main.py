@@ -17,7 +17,7 @@ COMMANDS = {  # name → (module of recsys.cli with an `options.Command` of this
     "train": ("train", "train a recommender and save its checkpoint"),
     "evaluate": ("evaluate", "measure a recommender and store the result"),
     "report": ("evaluate", "print all results as Markdown, with published results for comparison"),
-    "recommend": ("recommend", "print the films to watch after a history"),
+    "recommend": ("recommend", "print recommendations for favourites or a history"),
     "experiment": ("experiment", "run a study or reproduce a published table"),
     "jobs": ("jobs", "list, stop, resume or remove training jobs that were started in the app"),
     "bench": ("bench", "measure the speed of training, serving, evaluation or loading"),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 @command("recommend")
 def recommend(
     titles: conf.Positional[tuple[str, ...]] = (),
+    in_order: bool = False,
     history: tuple[Path, ...] = (),
     dataset: str = DEFAULT_DATASET,
     model: str | None = None,
@@ -28,10 +29,11 @@ def recommend(
     all_users: Annotated[bool, conf.arg(name="all")] = False,
     out: Path | None = None,
 ) -> None:
-    """Print the films to watch after a history. Only the films are printed to stdout.
+    """Print recommendations for favourites or a history. Only the films are printed to stdout.
 
     Args:
-        titles: The watched films, oldest first: "Toy Story (1995)".
+        titles: Favourites in no order: "Toy Story (1995)".
+        in_order: The titles are the watched films, oldest first. Only the recommender pool makes a difference.
         history: History files of Letterboxd, IMDb, Trakt, Netflix, MovieLens or this app, instead of titles.
         dataset: A data set. The default comes with the project.
         model: A recommender, which is fitted on first use if necessary. None: the default of the data set.
@@ -74,6 +76,8 @@ def recommend(
         elif user_row is None:
             notes = [f"no {data.noun}s given, so these are the recommendations for a new user"]
         loaded_predictor = predictor.load(model, data, report)
+        if titles and not in_order:
+            loaded_predictor = predictor.for_unordered_list(loaded_predictor)
         if out:
             lists = users.recommend_for_users(loaded_predictor, k, filters, report)
             try:

@@ -40,14 +40,18 @@ def item_prior(train: Dataset, log_shares: np.ndarray) -> np.ndarray:
 
     `log_shares` (I,) are the logarithms of the shares of users who watched each item.
     """
+    return np.asarray(POPULARITY_WEIGHT * log_shares + RATING_WEIGHT * mean_ratings(train), np.float32)
+
+
+def mean_ratings(train: Dataset) -> np.ndarray:
+    """Return the mean rating of each item in stars, (I,), or zeros without ratings, see RATING_PSEUDO_COUNT."""
     ratings = np.asarray(train.interactions.rating, np.float64)
     is_rated = ~np.isnan(ratings)
     if not is_rated.any():
-        return np.asarray(POPULARITY_WEIGHT * log_shares, np.float32)
+        return np.zeros(train.n_items)
     items, ratings = np.asarray(train.interactions.item)[is_rated], ratings[is_rated]
     totals = np.bincount(items, ratings, train.n_items) + RATING_PSEUDO_COUNT * ratings.mean()
-    means = totals / (np.bincount(items, minlength=train.n_items) + RATING_PSEUDO_COUNT)
-    return np.asarray(POPULARITY_WEIGHT * log_shares + RATING_WEIGHT * means, np.float32)
+    return np.asarray(totals / (np.bincount(items, minlength=train.n_items) + RATING_PSEUDO_COUNT))
 
 
 def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:

@@ -1,0 +1,183 @@
+"""Compare recommendations with grades of language models, and fit the weights of favourites to the grades.
+
+    python -m benchmarks.graded_lists                       some recommenders, built-in data set
+    python -m benchmarks.graded_lists pool bert4rec --ship  also write the study for the Evaluation page
+    python -m benchmarks.graded_lists --fit                 fit the weights in recsys/models/favourites.py
+
+`graded_lists.json` has lists of one to ten favourites, with grades from 0 (unrelated) to 3 (excellent) for recommended
+films. Lists with "part": "fit" are for the fit. Those with "part": "test" were graded after the fit, on 2026-11-28: all
+of the first ten films of NAMES. If a recommender was changed later, some of its films have no grade, and count as
+unrelated.
+
+Shapes: L lists, C graded and random films of a list, K features.
+"""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp, softmax
+
+from benchmarks.script import parser
+from recsys import machine
+from recsys.data import datasets
+from recsys.data.dataset import Dataset, Queries
+from recsys.errors import exit_on_error
+from recsys.evaluation.significance import bootstrap
+from recsys.models.favourites import GRADED_WEIGHTS, mean_ratings
+from recsys.models.length_weights import member_scores
+from recsys.models.visitor_pool import VisitorPool
+from recsys.serving import predictor
+from recsys.studies.run import write as write_study
+
+GRADES_FILE = Path(__file__).parent / "graded_lists.json"
+NAMES = (  # recommenders of which all first ten films of the test lists are graded
+    *("pool", "content-fields", "ease-low-rank", "item-knn", "markov-both", "bert4rec", "sasrec-softmax", "popular"),
+)
+N_RECOMMENDATIONS = 10  # per list
+GOOD = 2  # grades from 2 on are good
+N_RANDOM = 60  # random films without a grade, which are added to each list in the fit, with grade 0
+PENALTY = 1.0  # factor of ½ Σ (weight · standard deviation of the feature)² in the fit
+COLUMNS = [
+    {"name": "recommender", "title": "Recommender"},
+    {"name": "good", "title": "Good films of ten", "digits": 1},
+    {"name": "unrelated", "title": "Unrelated films of ten", "digits": 1},
+    {"name": "ndcg", "title": "NDCG@10", "digits": 3},
+    {"name": "low", "title": "From", "digits": 3},
+    {"name": "high", "title": "To", "digits": 3},
+]
+
+
+class GradedList(NamedTuple):
+    """Favourites, and films with grades. All of them are items."""
+
+    favourites: np.ndarray  # (n,)
+    grades: dict[int, int]  # item → grade
+
+
+@exit_on_error()
+def main(argv: Sequence[str] | None = None) -> None:
+    """Print a line for each recommender, or the fitted weights."""
+    arguments = parser(__doc__)
+    arguments.add_argument("recommenders", nargs="*", help=f"names; default: {' '.join(NAMES)}")
+    arguments.add_argument("--fit", action="store_true", help="fit the weights")
+    arguments.add_argument("--ship", action="store_true", help="write the study into assets/")
+    options = arguments.parse_args(argv)
+    dataset = datasets.ensure(datasets.DEFAULT_DATASET)
+    if options.fit:
+        pool = predictor.load("pool", dataset).model
+        for name, weight in fit_weights(pool, dataset, read_lists(dataset, "fit")).items():
+            print(f"{name:20s} {weight:.3f}")
+        return
+    lists = read_lists(dataset, "test")
+    rows = []
+    for name in options.recommenders or NAMES:
+        recommender = predictor.for_unordered_list(predictor.load(name, dataset))
+        top = top_films(recommender.model.score, lists, dataset.n_items)
+        rows.append([recommender.title, *summary(lists, top)])
+        print(f"{rows[-1][0]:28s}" + " ".join(f"{value:6.3f}" for value in rows[-1][1:]), flush=True)
+    if options.ship:
+        write_study("graded", dataset.name, study(dataset, rows, len(lists)), ship=True)
+
+
+def read_lists(dataset: Dataset, part: str) -> list[GradedList]:
+    """Return the lists of a part, "fit" or "test"."""
+    item_of = dataset.catalog.item_of  # movie id → item
+    return [
+        GradedList(
+            np.array([item_of[movie] for movie in row["favourites"]]),
+            {item_of[movie]: int(grade) for grade, movies in row["grades"].items() for movie in movies},
+        )
+        for row in json.loads(GRADES_FILE.read_text("utf-8"))["lists"]
+        if row["part"] == part
+    ]
+
+
+def top_films(score: Any, lists: Sequence[GradedList], n_items: int) -> Iterator[list[int]]:
+    """Yield the recommended items for each list, best first. score: `Model.score`."""
+    for favourites, _ in lists:
+        scores = score(Queries([favourites]))[0][:n_items]
+        scores[favourites] = -np.inf
+        yield np.argsort(-scores, kind="stable")[:N_RECOMMENDATIONS].tolist()
+
+
+def summary(lists: Sequence[GradedList], top: Iterator[list[int]]) -> list[float]:
+    """Return the values of COLUMNS without the first. Films without a grade count as unrelated."""
+    grades = np.array(
+        [[graded.grades.get(item, 0) for item in items] for graded, items in zip(lists, top, strict=True)]
+    )
+    good, unrelated = (grades >= GOOD).sum(1).mean(), (grades == 0).sum(1).mean()
+    ndcg = np.array([_ndcg(row, graded.grades) for row, graded in zip(grades, lists, strict=True)])
+    low, high = bootstrap(ndcg[:, None])
+    return [round(float(value), 4) for value in (good, unrelated, ndcg.mean(), low[0], high[0])]
+
+
+def _ndcg(grades: Sequence[int], all_grades: Mapping[int, int]) -> float:
+    """Return the NDCG of recommended films with the gain 2^grade - 1, relative to the best of all graded films."""
+    best = sorted(all_grades.values(), reverse=True)[:N_RECOMMENDATIONS]
+    dcg, best_dcg = (
+        sum((2**grade - 1) / np.log2(position + 2) for position, grade in enumerate(row)) for row in (grades, best)
+    )
+    return float(dcg / best_dcg) if best_dcg else 0.0
+
+
+def study(dataset: Dataset, rows: list[list[Any]], n_lists: int) -> dict[str, Any]:
+    """Return the document of the study, see `recsys.evaluation.studies.Study`."""
+    run = machine.describe()
+    return {
+        "title": "Graded favourites",
+        "dataset": dataset.name,
+        "question": "How many of the first ten recommendations suit a visitor who enters one to ten favourite films?",
+        "answer": f"{rows[0][0]} has {rows[0][1]:.1f} good films of ten, {rows[-1][0]} has {rows[-1][1]:.1f}. "
+        "Recommenders that predict the next film of a history are not made for this question.",
+        "how": f"{n_lists} lists: single films, random films, and films with something in common. Language models "
+        "graded the films without knowing which recommender chose them. Good films have a clear connection to a "
+        "favourite, unrelated ones have none. “From” and “To” are the ends of the 95% confidence interval over lists "
+        f"(bootstrap); {run['cpu']}, {run['date'][:10]}.",
+        "columns": COLUMNS,
+        "rows": rows,
+        "chart": {"kind": "rows", "x": "recommender", "y": "ndcg", "low": "low", "high": "high"},
+    }
+
+
+def fit_weights(pool: VisitorPool, dataset: Dataset, lists: Sequence[GradedList]) -> dict[str, float]:
+    """Return the weights with the highest likelihood of the grades of single favourites.
+
+    The loss of a list is the cross-entropy between the softmax of the scores of its films and their gains, divided by
+    their sum (ListNet, Cao et al., ICML 2007). Its films are the graded films and N_RANDOM others.
+    """
+    rng = np.random.default_rng(0)
+    names = [*GRADED_WEIGHTS, "popularity", "rating"]
+    priors = [pool.log_shares, mean_ratings(dataset)]
+    examples = []  # features (C, K) and shares of the gain (C,) of each list
+    for favourites, grades in lists:
+        gains = {item: 2**grade - 1 for item, grade in grades.items()}
+        if len(favourites) > 1 or not any(gains.values()):
+            continue
+        others = np.setdiff1d(rng.integers(dataset.n_items, size=N_RANDOM), [*grades, *favourites])
+        items = np.append(list(grades), others)
+        models = [pool.models[pool.members.index(name)] for name in GRADED_WEIGHTS]
+        values = [member_scores(model, Queries([favourites]), dataset.n_items)[0] for model in models]
+        gain = np.array([gains.get(item, 0) for item in items.tolist()], float)
+        examples.append((np.stack([*values, *priors], 1)[items].astype(float), gain / gain.sum()))
+    scale = np.concatenate([features for features, _ in examples]).std(0)  # (K,)
+
+    def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
+        """Return the penalised loss and its gradient (K,)."""
+        value, gradient = PENALTY / 2 * ((weights * scale) ** 2).sum(), PENALTY * weights * scale**2
+        for features, shares in examples:
+            scores = features @ weights
+            value += logsumexp(scores) - shares @ scores
+            gradient = gradient + features.T @ (softmax(scores) - shares)
+        return value, gradient
+
+    bounds = [(0, None)] * len(names)
+    fitted = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=bounds).x
+    return dict(zip(names, fitted.tolist(), strict=True))
+
+
+if __name__ == "__main__":
+    main()
