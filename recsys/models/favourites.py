@@ -32,6 +32,7 @@ N_CALIBRATED = 3  # recommendations whose total probability is compared with the
 CALIBRATION_LENGTHS = (1, 2, 3, 5, 10)  # the scores of lists of 5 to 9 films have the inverse temperature of 5 films
 N_DRAWINGS = 4  # random lists of each user for each length, because one of a hundred lists is a hit
 MAX_RECENT = 50  # newest items of a history from which lists in no order are drawn
+MAX_SCORED = 50  # films of a list that are scored; 1,000 would take .7 s
 N_SHARED = 10  # first recommendations that are shared out among the favourites of a list
 
 
@@ -73,13 +74,16 @@ def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Gen
 def single_films(histories: Sequence[np.ndarray]) -> tuple[Queries, list[np.ndarray]]:
     """Return each different film of the lists as a query of its own, F in all, and the rows of the films of each list.
 
-    An empty list is a query without films.
+    An empty list is a query without films. Of a list with more than MAX_SCORED films, so many are chosen, evenly spaced
+    by number.
     """
     queries: dict[int | None, int] = {}  # film, or None for an empty list → row
-    rows = [
-        np.array([queries.setdefault(film, len(queries)) for film in np.unique(history).tolist() or [None]])
-        for history in histories
-    ]
+    rows = []
+    for history in histories:
+        films = np.unique(history)
+        if len(films) > MAX_SCORED:
+            films = films[np.linspace(0, len(films) - 1, MAX_SCORED).round().astype(int)]
+        rows.append(np.array([queries.setdefault(film, len(queries)) for film in films.tolist() or [None]]))
     return Queries([np.array([] if film is None else [film], np.int64) for film in queries]), rows
 
 

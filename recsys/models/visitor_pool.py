@@ -94,9 +94,9 @@ class VisitorPool(Pool):
     - Histories may have infrequent films if `all_films` is set. `content-fields` and the traits read their
       descriptions, and similar items replace them for the other members, see `AllFilms`.
     - Lists in no order (`for_unordered_lists`) have other weights, which were fitted on graded lists. Each film is
-      scored alone, and the scores are combined, so the order does not matter (`favourites.py`). Scores of single films
-      and of lists have an inverse temperature each, with which the total probability of the first N_CALIBRATED films
-      is right on validation data.
+      scored alone, and the scores are combined, so the order does not matter (`favourites.py`). For each of the
+      CALIBRATION_LENGTHS, an inverse temperature makes the total probability of the first N_CALIBRATED films right on
+      validation data.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -157,12 +157,12 @@ class VisitorPool(Pool):
     def _set_favourite_weights(self, train: Dataset) -> None:
         """Set `favourite_weights` and `favourite_prior`.
 
-        The graded lists are of films with the descriptions that come with the project. Other data sets have the fitted
-        weights of single films, and no prior.
+        The graded films have the descriptions that come with the project. On other data sets, and without a member of
+        GRADED_WEIGHTS, the weights are the fitted ones of single films, and the prior is 0.
         """
         self.favourite_prior = np.zeros(train.n_items, np.float32)
         self.favourite_weights = self.length_weights.weights[0].copy()
-        if published.has_common_movie_ids(train.name) and CONTENT_MEMBER in self.members:
+        if published.has_common_movie_ids(train.name) and GRADED_WEIGHTS.keys() <= set(self.members):
             self.favourite_weights = np.array([GRADED_WEIGHTS.get(name, 0) for name in self.members], np.float32)
             self.favourite_prior = item_prior(train, self.log_shares)
 

@@ -56,6 +56,14 @@ def test_each_different_film_is_a_query_of_its_own():
     assert [row.tolist() for row in rows] == [[0, 1], [0], [2]]
 
 
+def test_fifty_films_of_a_longer_list_are_scored():
+    queries, rows = favourites.single_films([np.arange(400)[::-1]])
+    films = [int(history[0]) for history in queries.histories]
+    assert len(set(films)) == len(rows[0]) == favourites.MAX_SCORED
+    assert (films[0], films[-1]) == (0, 399)
+    assert max(np.diff(films)) <= 9  # evenly spaced
+
+
 def test_a_list_of_one_film_has_its_scores():
     scores = np.array([[0.3, -1, 2]], np.float32)
     np.testing.assert_array_equal(favourites.combine_favourites(scores, np.array([1])), scores[0])

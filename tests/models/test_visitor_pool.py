@@ -130,6 +130,11 @@ def test_favourites_have_lower_probabilities_because_they_predict_the_next_film_
     np.testing.assert_array_equal(restored.for_unordered_lists().score(queries), unordered.score(queries))
 
 
+def graded_members():
+    """The members with weights of graded lists."""
+    return {name: score_table(seed) for seed, name in enumerate(favourites.GRADED_WEIGHTS)}
+
+
 def film_pool(members, name="ml-1m"):
     """A fitted pool of a data set with this name, whose films 0 to 4 are the only documentaries."""
     world = toys.dataset([np.arange(5), *([np.arange(5, ITEMS)] * 8)], ITEMS, name)
@@ -140,44 +145,50 @@ def film_pool(members, name="ml-1m"):
     return model.fit(world)
 
 
+def weighted_sum(model, members, queries, factors=None):
+    """The scores of single favourites with the weights of graded lists."""
+    total = model.favourite_prior
+    for name, member in members.items():
+        factor = (factors or {}).get(name, 1)
+        total = total + factor * favourites.GRADED_WEIGHTS[name] * comparable_scores(member, member.score(queries))
+    return np.log(softmax(total, 1))
+
+
 def test_favourites_are_scored_one_by_one_with_the_weights_of_graded_lists():
-    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2), "ease-low-rank": score_table(3)}
-    model = film_pool(members)
+    members = graded_members()
+    order = score_table(9, softmax=True)
+    model = film_pool({"order": order, **members})
     model.unordered_inverse_temperatures[:2] = 0.5, 0.8
     model.favourite_prior[:10] = 1.5
     films = np.array([[30], [7]])
-    content, ease = (comparable_scores(members[name], members[name].table[films[:, 0]]) for name in list(members)[1:])
-    weights = favourites.GRADED_WEIGHTS
-    singles = weights["content-fields"] * content + weights["ease-low-rank"] * ease + model.favourite_prior
-    singles = np.log(softmax(singles, 1))
+    singles = weighted_sum(model, members, Queries([*films]))
     unordered = model.for_unordered_lists()
     np.testing.assert_allclose(unordered.score(Queries([*films])), 0.5 * singles, rtol=1e-4, atol=1e-4)
     expected = 0.8 * favourites.combine_favourites(singles, films[:, 0])
     np.testing.assert_allclose(unordered.score(Queries([np.array([30, 7])])), [expected], rtol=1e-4, atol=1e-4)
-    assert not members["order"].blocks  # it has no graded weight, so it is not asked
+    assert not order.blocks  # it has no graded weight, so it is not asked
 
 
-def test_favourites_of_other_data_sets_have_the_fitted_weights():
-    members = {"order": score_table(1, softmax=True), "content-fields": score_table(2)}
-    model = film_pool(members, name="own")
+@pytest.mark.parametrize(("name", "missing"), [("own", None), ("ml-1m", "content-sentence")])
+def test_other_data_sets_and_pools_have_the_fitted_weights_for_favourites(name, missing):
+    members = {member: table for member, table in graded_members().items() if member != missing}
+    model = film_pool(members, name)
     queries = Queries([np.array([30])])
-    scores = Pool.score(model, queries)
-    np.testing.assert_allclose(model.for_unordered_lists().score(queries), np.log(softmax(scores, 1)), rtol=1e-4)
+    scores = np.log(softmax(Pool.score(model, queries), 1))
+    np.testing.assert_allclose(model.for_unordered_lists().score(queries), scores, rtol=1e-4)
 
 
 def test_to_your_taste_means_more_content_for_favourites():
-    members = {"content-fields": score_table(2), "ease-low-rank": score_table(3)}
+    members = graded_members()
     model = film_pool(members).for_unordered_lists()
     queries = Queries([np.array([30])])
-    by_taste = model.for_taste().score(queries)
-    content, ease = (comparable_scores(member, member.score(queries)) for member in members.values())
-    weights = favourites.GRADED_WEIGHTS
-    expected = favourites.TASTE_FACTOR * weights["content-fields"] * content + weights["ease-low-rank"] * ease
-    np.testing.assert_allclose(by_taste, np.log(softmax(expected + model.favourite_prior, 1)), rtol=1e-4, atol=1e-4)
+    factors = dict.fromkeys(favourites.CONTENT_MEMBERS, favourites.TASTE_FACTOR)
+    expected = weighted_sum(model, members, queries, factors)
+    np.testing.assert_allclose(model.for_taste().score(queries), expected, rtol=1e-4, atol=1e-4)
 
 
 def test_favourites_with_a_rare_common_trait_get_a_bonus(monkeypatch):
-    model = film_pool({"content-fields": score_table(2)}).for_unordered_lists()
+    model = film_pool(graded_members()).for_unordered_lists()
     queries = Queries([np.array([1, 2]), np.array([1, 12]), np.array([3])])
     scores = model.score(queries)
     monkeypatch.setattr(visitor_pool, "TRAIT_WEIGHT", 0)
@@ -317,16 +328,21 @@ def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_ot
 
 
 def test_favourites_may_be_infrequent_films():
-    members = {"content-fields": score_table(2), "ease-low-rank": score_table(3)}
+    """Content reads film ITEMS, and the other members read item 3 in its place, if that is similar."""
+    members = graded_members()
     model = film_pool(members)
     model.all_films = GivenFilms(model.traits)
     weights = favourites.GRADED_WEIGHTS
     content = model.all_films.content
     z_content = comparable_scores(content, content.score(Queries([np.array([ITEMS])])))
-    z_ease = comparable_scores(members["ease-low-rank"], members["ease-low-rank"].score(Queries([np.array([3])])))
-    expected = weights["content-fields"] * z_content + model.favourite_prior
+    own = weights["content-fields"] * z_content + model.favourite_prior
+    substitute = Queries([np.array([3])])
+    others = sum(
+        weight * comparable_scores(members[name], members[name].score(substitute))
+        for name, weight in weights.items()
+        if name != "content-fields"
+    )
     unordered, queries = model.for_unordered_lists(), Queries([np.array([ITEMS])])
-    with_substitute = np.log(softmax(expected + weights["ease-low-rank"] * z_ease, 1))
-    np.testing.assert_allclose(unordered.score(queries), with_substitute, rtol=1e-4, atol=1e-4)
-    model.all_films.has_similar_item = lambda number: False  # the substitute has little to do with the film
-    np.testing.assert_allclose(unordered.score(queries), np.log(softmax(expected, 1)), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(unordered.score(queries), np.log(softmax(own + others, 1)), rtol=1e-4, atol=1e-4)
+    model.all_films.has_similar_item = lambda number: False
+    np.testing.assert_allclose(unordered.score(queries), np.log(softmax(own, 1)), rtol=1e-4, atol=1e-4)
