@@ -131,12 +131,14 @@ def study(dataset: Dataset, rows: list[list[Any]], n_lists: int) -> dict[str, An
         "title": "Graded favourites",
         "dataset": dataset.name,
         "question": "How many of the first ten recommendations suit a visitor who enters one to ten favourite films?",
-        "answer": f"{rows[0][0]} has {rows[0][1]:.1f} good films of ten, {rows[-1][0]} has {rows[-1][1]:.1f}. "
-        "Recommenders that predict the next film of a history are not made for this question.",
+        "answer": f"On average, {rows[0][1]:.1f} of the first ten films of “{rows[0][0]}” are good, and "
+        f"{rows[-1][1]:.1f} of “{rows[-1][0]}”. Most recommenders learn only from histories, so they are not made for "
+        "this question.",
         "how": f"{n_lists} lists: single films, random films, and films with something in common. Language models "
         "graded the films without knowing which recommender chose them. Good films have a clear connection to a "
-        "favourite, unrelated ones have none. “From” and “To” are the ends of the 95% confidence interval over lists "
-        f"(bootstrap); {run['cpu']}, {run['date'][:10]}.",
+        "favourite; unrelated films have none. The weights of “Best guess” for favourites were fitted to other graded "
+        "lists. “From” and “To” are the ends of the 95% confidence interval over lists (bootstrap). "
+        f"{run['cpu']}, {run['date'][:10]}.",
         "columns": COLUMNS,
         "rows": rows,
         "chart": {"kind": "rows", "x": "recommender", "y": "ndcg", "low": "low", "high": "high"},
