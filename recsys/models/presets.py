@@ -146,8 +146,8 @@ PRESETS: dict[str, Mapping[str, Changes]] = {
     "item2vec-cbow": ITEM2VEC,
     "item2vec-skipgram": ITEM2VEC,
     "ncf": {"ml-100k": {"epochs": 10, "batch_size": 16, "lr": 1e-2, "ema_decay": 0.99, "validate_every": 3}},
-    # On ML-1M, `sasrec-softmax` is trained on whole histories, as published, so `sasrec-segments` is the member.
-    "pool": {"ml-1m": {"members": ("bert4rec", "sasrec-segments", *SIMPLE_MEMBERS)}},
+    # On ML-1M, `sasrec-memory` without its memory and `gru4rec-ce` are better members than `sasrec-softmax`.
+    "pool": {"ml-1m": {"members": ("bert4rec", "gru4rec-ce", "sasrec-memory", *SIMPLE_MEMBERS)}},
     "ensemble": {SAMPLE: {"members": ("sasrec-memory", "bert4rec-memory", "gru4rec-ce")}},  # the shipped networks
     "markov": {
         SAMPLE: {"window": 40},
