@@ -43,8 +43,8 @@ N_RANDOM = 60  # random films without a grade, which are added to each list in t
 PENALTY = 1.0  # factor of ½ Σ (weight · standard deviation of the feature)² in the fit
 COLUMNS = [
     {"name": "recommender", "title": "Recommender"},
-    {"name": "good", "title": "Good films of ten", "digits": 1},
-    {"name": "unrelated", "title": "Unrelated films of ten", "digits": 1},
+    {"name": "good", "title": "Good films out of ten", "digits": 1},
+    {"name": "unrelated", "title": "Unrelated films out of ten", "digits": 1},
     {"name": "ndcg", "title": "NDCG@10", "digits": 3},
     {"name": "low", "title": "From", "digits": 3},
     {"name": "high", "title": "To", "digits": 3},
@@ -131,9 +131,9 @@ def study(dataset: Dataset, rows: list[list[Any]], n_lists: int) -> dict[str, An
         "title": "Graded favourites",
         "dataset": dataset.name,
         "question": "How many of the first ten recommendations suit a visitor who enters one to ten favourite films?",
-        "answer": f"On average, {rows[0][1]:.1f} of the first ten films of “{rows[0][0]}” are good, and "
-        f"{rows[-1][1]:.1f} of “{rows[-1][0]}”. Most recommenders learn only from histories, so they are not made for "
-        "this question.",
+        "answer": f"On average, {rows[0][1]:.1f} of the first ten films from “{rows[0][0]}” are good, compared with "
+        f"{rows[-1][1]:.1f} from “{rows[-1][0]}”. Most recommenders learn only from histories, so they are not "
+        "designed for this task.",
         "how": f"{n_lists} lists: single films, random films, and films with something in common. Language models "
         "graded the films without knowing which recommender chose them. Good films have a clear connection to a "
         "favourite; unrelated films have none. The weights of “Best guess” for favourites were fitted to other graded "

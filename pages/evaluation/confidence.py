@@ -228,7 +228,7 @@ def show_list_of_user(
     numbers, name = rows.drop(columns="item"), f"sure-of-list-{view.dataset}-{user.user_id}"
     show_chart(figure, alt, numbers, name, _("Probabilities in one list"))
     text = _(
-        "Only one film comes next, so a sum above 100% is overconfident. Sums of the first 100 films: {sums}. "
+        "Only one film comes next, so a sum above 100% means overconfidence. Sums of the first 100 films: {sums}. "
         "A softmax distributes 100% over all films. With BCE and in gSASRec, each film has its own probability.",
         sums=sums,
     )

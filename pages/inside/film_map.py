@@ -200,8 +200,8 @@ def show_map(
     st.caption(" ".join(map_notes(film_map, len(visible_films))))
     if colour_by == "genre":
         text = _(
-            "A film with several genres counts towards its rarest genre that at least 5% of the films have. The seven "
-            "genres with the most films have a colour. All other films are “Other genres”."
+            "A film with several genres counts towards the rarest of them, not counting genres that fewer than 5% of "
+            "the films have. The seven genres with the most films have a colour. All other films are “Other genres”."
         )
         st.caption(text)
 

@@ -88,8 +88,8 @@ def _explain(predictor: Predictor, steps: list[PlanStep], length: int) -> None:
     """Show how the films were chosen, and a note if there are fewer than `length`."""
     if not steps:
         text = _(
-            "There are no films left for the plan. Click “Start over”, change the filters or “Use a list”, or remove a "
-            "film from your list."
+            "There are no films left for the plan. Click “Start over”, change the filters, change the list under "
+            "“Use a list”, or remove a film from your own list."
         )
         st.info(text)
         return

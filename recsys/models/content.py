@@ -12,6 +12,7 @@ from recsys.config import Positive, config_class
 from recsys.data.dataset import Dataset, Queries
 from recsys.models.array_model import ArrayModel, csr_from_state, csr_state, item_array
 from recsys.models.histories import profile_weights
+from recsys.models.linalg import row_products
 from recsys.text import films
 from recsys.text.fields import field_vectors
 from recsys.training.options import RunOptions
@@ -82,8 +83,10 @@ class Content(ArrayModel):
         profiles = weights @ self.vectors  # (B, D), sparse if the vectors are
         lengths = np.sqrt((profiles * profiles).sum(1))  # (B,)
         if sparse.issparse(profiles):
-            profiles = profiles.toarray()  # so that the scores are dense, because they have few zeros
-        return (self.vectors @ profiles.T).T / np.where(lengths > 0, lengths, 1)[:, None]
+            products = (self.vectors @ profiles.toarray().T).T  # dense, because it has few zeros
+        else:
+            products = row_products(profiles, self.vectors)
+        return products / np.where(lengths > 0, lengths, 1)[:, None]
 
     def item_embeddings(self) -> np.ndarray:
         """Return the sentence embeddings, (I, 384) float32, rows of length 1."""

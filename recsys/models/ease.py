@@ -12,7 +12,7 @@ from recsys.data.dataset import DataError, Dataset, Queries
 from recsys.models import presets
 from recsys.models.array_model import ArrayModel
 from recsys.models.histories import history_matrix
-from recsys.models.linalg import truncated_svd
+from recsys.models.linalg import row_products, truncated_svd
 from recsys.training.options import RunOptions
 
 BLOCK_ROWS = 1024  # rows of an (I, I) matrix that are computed together, so that temporary arrays are small
@@ -94,7 +94,7 @@ class Ease(ArrayModel):
         profiles = np.zeros((len(histories), self.weights.shape[1]), np.float32)  # x L, (B, r)
         for row, items in enumerate(histories):
             profiles[row] = self.weights[items].sum(0)
-        scores = (self.weights @ profiles.T).T  # x A, (B, I)
+        scores = row_products(profiles, self.weights)  # x A, (B, I)
         for row, items in enumerate(histories):
             scores[row, items] -= self.diagonal[items]  # W has a zero diagonal
         return scores * self.scale

@@ -4,7 +4,7 @@ from scipy import sparse
 
 from recsys.data.dataset import Queries
 from recsys.models.ease import Ease, EaseConfig
-from recsys.models.linalg import fix_signs, truncated_svd
+from recsys.models.linalg import FEW_ROWS, fix_signs, row_products, truncated_svd
 from recsys.models.pmi import pmi_vectors
 from tests import toys
 
@@ -44,3 +44,10 @@ def test_tiny_data_sets_can_be_factorised(world):
     vectors = pmi_vectors(world, 4, 0.05, np.random.default_rng(0))
     assert vectors.shape == (world.n_items, 4)
     assert vectors.any(1).all()
+
+
+@pytest.mark.parametrize("n_rows", [1, FEW_ROWS, FEW_ROWS + 1])
+def test_row_products(n_rows):
+    rng = np.random.default_rng(0)
+    rows, matrix = rng.normal(size=(n_rows, 5)), rng.normal(size=(7, 5))
+    np.testing.assert_allclose(row_products(rows, matrix), rows @ matrix.T)
