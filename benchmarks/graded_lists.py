@@ -1,19 +1,19 @@
 """Compare recommendations with grades of language models, and fit the weights of favourites to the grades.
 
-    python -m benchmarks.graded_lists                       some recommenders, built-in data set
-    python -m benchmarks.graded_lists pool bert4rec --ship  also write the study for the Evaluation page
-    python -m benchmarks.graded_lists --fit                 fit the weights in recsys/models/favourites.py
+    python -m benchmarks.graded_lists          the recommenders NAMES, built-in data set
+    python -m benchmarks.graded_lists --ship   also write the study for the Evaluation page
+    python -m benchmarks.graded_lists --fit    fit the weights in recsys/models/favourites.py
 
-`graded_lists.json` has lists of one to ten favourites, with grades from 0 (unrelated) to 3 (excellent) for recommended
-films. Lists with "part": "fit" are for the fit. Those with "part": "test" were graded after the fit, on 2026-11-28: all
-of the first ten films of NAMES. If a recommender was changed later, some of its films have no grade, and count as
-unrelated.
+`graded_lists.json` has lists of one to ten favourites, with grades from 0 (unrelated) to 3 (excellent) for films. Lists
+with "part": "fit" are for the fit. Lists with "part": "test" were graded after the fit (2026-11-28). They have a grade
+for each film in the top ten of each recommender in NAMES. Films of other recommenders, and of recommenders that were
+changed later, may have no grade. They count as unrelated.
 
 Shapes: L lists, C graded and random films of a list, K features.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp, softmax
 
-from benchmarks.script import parser
+from benchmarks.script import parser, write_json
 from recsys import machine
 from recsys.data import datasets
 from recsys.data.dataset import Dataset, Queries
@@ -30,17 +30,25 @@ from recsys.evaluation.significance import bootstrap
 from recsys.models.favourites import GRADED_WEIGHTS, mean_ratings
 from recsys.models.length_weights import member_scores
 from recsys.models.visitor_pool import VisitorPool
-from recsys.serving import predictor
+from recsys.serving.predictor import for_unordered_list, load
 from recsys.studies.run import write as write_study
 
 GRADES_FILE = Path(__file__).parent / "graded_lists.json"
-NAMES = (  # recommenders of which all first ten films of the test lists are graded
-    *("pool", "content-fields", "ease-low-rank", "item-knn", "markov-both", "bert4rec", "sasrec-softmax", "popular"),
+NAMES = (
+    "pool",
+    "content-fields",
+    "ease-low-rank",
+    "item-knn",
+    "markov-both",
+    "bert4rec",
+    "sasrec-softmax",
+    "popular",
 )
 N_RECOMMENDATIONS = 10  # per list
-GOOD = 2  # grades from 2 on are good
+MIN_GOOD_GRADE = 2
 N_RANDOM = 60  # random films without a grade, which are added to each list in the fit, with grade 0
-PENALTY = 1.0  # factor of ½ Σ (weight · standard deviation of the feature)² in the fit
+PENALTY_STRENGTH = 1.0  # factor of ½ Σ (weight · standard deviation of the feature)² in the fit
+EASE_WEIGHT = GRADED_WEIGHTS["ease-low-rank"]  # set by hand, see docs/experiments.md
 COLUMNS = [
     {"name": "recommender", "title": "Recommender"},
     {"name": "good", "title": "Good films out of ten", "digits": 1},
@@ -66,19 +74,25 @@ def main(argv: Sequence[str] | None = None) -> None:
     arguments.add_argument("--fit", action="store_true", help="fit the weights")
     arguments.add_argument("--ship", action="store_true", help="write the study into assets/")
     options = arguments.parse_args(argv)
+    if options.ship and options.recommenders:
+        arguments.error("--ship writes the rows of all recommenders, so name none")
     dataset = datasets.ensure(datasets.DEFAULT_DATASET)
     if options.fit:
-        pool = predictor.load("pool", dataset).model
-        for name, weight in fit_weights(pool, dataset, read_lists(dataset, "fit")).items():
+        for name, weight in fit_weights(load("pool", dataset).model, dataset, read_lists(dataset, "fit")).items():
             print(f"{name:20s} {weight:.3f}")
         return
     lists = read_lists(dataset, "test")
     rows = []
     for name in options.recommenders or NAMES:
-        recommender = predictor.for_unordered_list(predictor.load(name, dataset))
-        top = top_films(recommender.model.score, lists, dataset.n_items)
-        rows.append([recommender.title, *summary(lists, top)])
-        print(f"{rows[-1][0]:28s}" + " ".join(f"{value:6.3f}" for value in rows[-1][1:]), flush=True)
+        predictor = for_unordered_list(load(name, dataset))
+        top = list(top_films(predictor.model.score, lists, dataset.n_items))
+        n_ungraded = np.mean([len(set(items) - row.grades.keys()) for items, row in zip(top, lists, strict=True)])
+        rows.append([predictor.title, *summary(lists, top)])
+        figures = "  ".join(
+            f"{column['name']} {value}" for column, value in zip(COLUMNS[1:], rows[-1][1:], strict=True)
+        )
+        print(f"{name:16s}{figures}  without a grade {n_ungraded:.1f}", flush=True)
+    write_json(options.json, {"dataset": dataset.name, "machine": machine.describe(), "rows": rows})
     if options.ship:
         write_study("graded", dataset.name, study(dataset, rows, len(lists)), ship=True)
 
@@ -96,20 +110,26 @@ def read_lists(dataset: Dataset, part: str) -> list[GradedList]:
     ]
 
 
-def top_films(score: Any, lists: Sequence[GradedList], n_items: int) -> Iterator[list[int]]:
-    """Yield the recommended items for each list, best first. score: `Model.score`."""
+def top_films(score: Callable[[Queries], np.ndarray], lists: Sequence[GradedList], n_items: int) -> Iterator[list[int]]:
+    """Yield the recommended items for each list, best first, without the favourites.
+
+    Args:
+        score: The method `Model.score`. Its result is changed in place.
+        lists: The L lists.
+        n_items: The number of items. Content models may score further films.
+    """
     for favourites, _ in lists:
         scores = score(Queries([favourites]))[0][:n_items]
         scores[favourites] = -np.inf
         yield np.argsort(-scores, kind="stable")[:N_RECOMMENDATIONS].tolist()
 
 
-def summary(lists: Sequence[GradedList], top: Iterator[list[int]]) -> list[float]:
-    """Return the values of COLUMNS without the first. Films without a grade count as unrelated."""
+def summary(lists: Sequence[GradedList], top: Sequence[Sequence[int]]) -> list[float]:
+    """Return the values of COLUMNS after the title, for the recommended items `top` of each list."""
     grades = np.array(
         [[graded.grades.get(item, 0) for item in items] for graded, items in zip(lists, top, strict=True)]
     )
-    good, unrelated = (grades >= GOOD).sum(1).mean(), (grades == 0).sum(1).mean()
+    good, unrelated = (grades >= MIN_GOOD_GRADE).sum(1).mean(), (grades == 0).sum(1).mean()
     ndcg = np.array([_ndcg(row, graded.grades) for row, graded in zip(grades, lists, strict=True)])
     low, high = bootstrap(ndcg[:, None])
     return [round(float(value), 4) for value in (good, unrelated, ndcg.mean(), low[0], high[0])]
@@ -136,9 +156,9 @@ def study(dataset: Dataset, rows: list[list[Any]], n_lists: int) -> dict[str, An
         "designed for this task.",
         "how": f"{n_lists} lists: single films, random films, and films with something in common. Language models "
         "graded the films without knowing which recommender chose them. Good films have a clear connection to a "
-        "favourite; unrelated films have none. The weights of “Best guess” for favourites were fitted to other graded "
-        "lists. “From” and “To” are the ends of the 95% confidence interval over lists (bootstrap). "
-        f"{run['cpu']}, {run['date'][:10]}.",
+        "favourite, unrelated films have none, and other films have a loose one. The weights of “Best guess” for "
+        "favourites were fitted to other graded lists. “From” and “To” are the ends of the 95% confidence interval "
+        f"over lists (bootstrap). {run['cpu']}, {run['date'][:10]}.",
         "columns": COLUMNS,
         "rows": rows,
         "chart": {"kind": "rows", "x": "recommender", "y": "ndcg", "low": "low", "high": "high"},
@@ -146,22 +166,24 @@ def study(dataset: Dataset, rows: list[list[Any]], n_lists: int) -> dict[str, An
 
 
 def fit_weights(pool: VisitorPool, dataset: Dataset, lists: Sequence[GradedList]) -> dict[str, float]:
-    """Return the weights with the highest likelihood of the grades of single favourites.
+    """Return the weights ≥ 0 with the lowest penalised loss on the lists of one favourite.
 
-    The loss of a list is the cross-entropy between the softmax of the scores of its films and their gains, divided by
-    their sum (ListNet, Cao et al., ICML 2007). Its films are the graded films and N_RANDOM others.
+    The loss of a list is the cross-entropy between the gains 2^grade - 1 of its films, divided by their sum, and the
+    softmax of their scores. ListNet (Cao et al., ICML 2007) has the softmax of the grades instead of the gains. The
+    films are the graded ones and N_RANDOM others. The weight of EASE is EASE_WEIGHT.
     """
     rng = np.random.default_rng(0)
     names = [*GRADED_WEIGHTS, "popularity", "rating"]
-    priors = [pool.log_shares, mean_ratings(dataset)]
-    examples = []  # features (C, K) and shares of the gain (C,) of each list
+    models = [pool.models[pool.members.index(name)] for name in GRADED_WEIGHTS]
+    train = datasets.serving_splitting(dataset.name)(dataset).train
+    priors = [pool.log_shares, mean_ratings(train)]
+    examples = []  # features (C, K) and targets (C,) of each list
     for favourites, grades in lists:
         gains = {item: 2**grade - 1 for item, grade in grades.items()}
         if len(favourites) > 1 or not any(gains.values()):
             continue
         others = np.setdiff1d(rng.integers(dataset.n_items, size=N_RANDOM), [*grades, *favourites])
         items = np.append(list(grades), others)
-        models = [pool.models[pool.members.index(name)] for name in GRADED_WEIGHTS]
         values = [member_scores(model, Queries([favourites]), dataset.n_items)[0] for model in models]
         gain = np.array([gains.get(item, 0) for item in items.tolist()], float)
         examples.append((np.stack([*values, *priors], 1)[items].astype(float), gain / gain.sum()))
@@ -169,14 +191,14 @@ def fit_weights(pool: VisitorPool, dataset: Dataset, lists: Sequence[GradedList]
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
         """Return the penalised loss and its gradient (K,)."""
-        value, gradient = PENALTY / 2 * ((weights * scale) ** 2).sum(), PENALTY * weights * scale**2
-        for features, shares in examples:
+        value, gradient = PENALTY_STRENGTH / 2 * ((weights * scale) ** 2).sum(), PENALTY_STRENGTH * weights * scale**2
+        for features, targets in examples:
             scores = features @ weights
-            value += logsumexp(scores) - shares @ scores
-            gradient = gradient + features.T @ (softmax(scores) - shares)
+            value += logsumexp(scores) - targets @ scores
+            gradient = gradient + features.T @ (softmax(scores) - targets)
         return value, gradient
 
-    bounds = [(0, None)] * len(names)
+    bounds = [(EASE_WEIGHT, EASE_WEIGHT) if name == "ease-low-rank" else (0, None) for name in names]
     fitted = minimize(loss, np.zeros(len(names)), jac=True, method="L-BFGS-B", bounds=bounds).x
     return dict(zip(names, fitted.tolist(), strict=True))
 

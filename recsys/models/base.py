@@ -76,11 +76,11 @@ class Model(ABC):
         raise NotImplementedError(f"{self.title} has no members")
 
     def favours_content(self, history: np.ndarray) -> bool:
-        """Return whether film descriptions have a higher weight than usual, see `VisitorPool`."""
+        """Return whether films like those of a history rank higher than usual, see `VisitorPool`."""
         return False
 
     def notable_common_trait(self, history: np.ndarray) -> "CommonTrait | None":
-        """Return the trait of the films that raises the weight of film descriptions, or None, see `VisitorPool`."""
+        """Return the common trait because of which similar films rank higher, or None, see `VisitorPool`."""
         return None
 
     def remove_count_memory(self) -> None:

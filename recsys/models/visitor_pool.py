@@ -8,7 +8,6 @@ from copy import copy
 from typing import Any, Protocol, Self
 
 import numpy as np
-from scipy.special import log_softmax
 
 from recsys.data import published
 from recsys.data.dataset import Dataset, HeldOut, Queries
@@ -17,13 +16,13 @@ from recsys.models.base import Model
 from recsys.models.common_trait import CommonTrait, TraitTable
 from recsys.models.favourites import (
     CALIBRATION_LENGTHS,
-    CONTENT_MEMBERS,
     GRADED_WEIGHTS,
     INVERSE_TEMPERATURES,
     N_CALIBRATED,
-    N_DRAWINGS,
-    TASTE_FACTOR,
-    TRAIT_WEIGHT,
+    N_LISTS_PER_USER,
+    TASTE_MEMBERS,
+    UNORDERED_TASTE_FACTOR,
+    UNORDERED_TRAIT_BONUS,
     combine_favourites,
     expected_hit_rates,
     item_prior,
@@ -55,7 +54,7 @@ MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the buil
 
 
 class AllFilms(Protocol):
-    """What a `VisitorPool` needs to read histories with infrequent films, whose numbers are I or more."""
+    """Descriptions and substitutes of infrequent films, whose numbers are I or more."""
 
     @property
     def content(self) -> Model:
@@ -75,13 +74,16 @@ class AllFilms(Protocol):
 class VisitorPool(Pool):
     """A pool that also ranks well for short lists and for favourites in no order.
 
-    Differences from `Pool`:
-
     - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
       have long histories.
     - Count memories of the networks are removed. Markov chains and EASE are members, so these counts have weights of
       their own.
     - Markov chains keep MAX_TRANSITIONS transitions of each item, because the app has them in memory.
+    - Histories may have infrequent films if `all_films` is set. `content-fields` and the traits read their
+      descriptions, and similar items replace them for the other members, see `AllFilms`.
+
+    For histories in order:
+
     - The weight of `content-fields` is multiplied by the largest of three factors. The second and third are multiplied
       by DISSIMILAR_MULTIPLIER if no film is an item or similar to one. The weights are then rescaled to their previous
       sum (docs/experiments.md).
@@ -90,13 +92,15 @@ class VisitorPool(Pool):
         few events. s is the share of users who watched a film, as the geometric mean over the films of the history.
       - clip(exp(strength), 1, MAX_TRAIT_FACTOR) if the films have a trait in common (`CommonTrait`). So three German
         films are followed by German films, and three films about boxing by others about boxing, even popular ones.
-    - Films with this trait get a bonus, see TRAIT_BONUS.
-    - Histories may have infrequent films if `all_films` is set. `content-fields` and the traits read their
-      descriptions, and similar items replace them for the other members, see `AllFilms`.
-    - Lists in no order (`for_unordered_lists`) have other weights, which were fitted on graded lists. Each film is
-      scored alone, and the scores are combined, so the order does not matter (`favourites.py`). For each of the
-      CALIBRATION_LENGTHS, an inverse temperature makes the total probability of the first N_CALIBRATED films right on
-      validation data.
+    - From MIN_BONUS_LENGTH films on, films with this trait get a bonus, see TRAIT_BONUS.
+
+    For favourites in no order (`for_unordered_lists`):
+
+    - The members have other weights, and the factors above are not used. Each film is scored alone, and the scores are
+      combined, so the order does not matter, see `favourites.py`.
+    - Films with a common trait get a bonus, see UNORDERED_TRAIT_BONUS.
+    - For each of the CALIBRATION_LENGTHS, an inverse temperature makes the total probability of the first N_CALIBRATED
+      films right on validation data.
     """
 
     choose_examples = staticmethod(histories_cut_to_each_range)
@@ -112,7 +116,7 @@ class VisitorPool(Pool):
         self.is_fitted = False  # whether the weights are fitted or loaded
 
     def set_members(self, members: Mapping[str, Model]) -> None:
-        """Set the fitted members, which must be this pool's own copies, and remove what they do not need here."""
+        """Set the fitted members, which must be this pool's own copies, and remove their count memories."""
         super().set_members(members)
         for model in self.models:
             model.remove_count_memory()
@@ -126,7 +130,7 @@ class VisitorPool(Pool):
                 model.keep_strongest_transitions(MAX_TRANSITIONS)
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Fit the weights as `Pool` does, compute the shares of users and traits, and calibrate the probabilities.
+        """Fit the weights as `Pool` does, compute shares and traits, set the weights of favourites, and calibrate.
 
         The weights are fitted with whole Markov chains. With shrunk ones, NDCG@10 after one film was 7 % lower, because
         a target without a transition then has a very low probability.
@@ -139,7 +143,7 @@ class VisitorPool(Pool):
         self.traits = TraitTable.from_dataset(train)
         if valid:
             self._calibrate(valid, run or RunOptions())
-        self._set_favourite_weights(train)
+        self._set_favourite_weights(train)  # after `_calibrate`, because it may copy the calibrated weights
         if valid:
             self._calibrate_unordered(valid, run or RunOptions())
         return self
@@ -157,11 +161,12 @@ class VisitorPool(Pool):
     def _set_favourite_weights(self, train: Dataset) -> None:
         """Set `favourite_weights` and `favourite_prior`.
 
-        The graded films have the descriptions that come with the project. On other data sets, and without a member of
-        GRADED_WEIGHTS, the weights are the fitted ones of single films, and the prior is 0.
+        They are GRADED_WEIGHTS and `item_prior` if the data set has the common movie ids, by which the shipped
+        descriptions of films are found. Otherwise, or if the pool lacks a member of GRADED_WEIGHTS, they are the
+        weights of the shortest histories and no prior.
         """
         self.favourite_prior = np.zeros(train.n_items, np.float32)
-        self.favourite_weights = self.length_weights.weights[0].copy()
+        self.favourite_weights = self.length_weights.weights[0]
         if published.has_common_movie_ids(train.name) and GRADED_WEIGHTS.keys() <= set(self.members):
             self.favourite_weights = np.array([GRADED_WEIGHTS.get(name, 0) for name in self.members], np.float32)
             self.favourite_prior = item_prior(train, self.log_shares)
@@ -179,29 +184,32 @@ class VisitorPool(Pool):
         hit is a target among the top N_CALIBRATED items.
         """
         unordered_pool = self.for_unordered_lists()
-        examples = random_lists(valid, [length] * N_DRAWINGS, np.random.default_rng(run.seed))
+        examples = random_lists(valid, [length] * N_LISTS_PER_USER, np.random.default_rng(run.seed))
         n_lists, n_hits = len(examples.queries), 0
         expected_hits = np.zeros(len(INVERSE_TEMPERATURES))
         for start in range(0, n_lists, CALIBRATION_BATCH):
-            rows = range(start, min(start + CALIBRATION_BATCH, n_lists))
-            scores = unordered_pool.score(examples.queries[rows.start : rows.stop])
-            for row, row_scores in zip(rows, scores, strict=True):  # views, so `scores` is masked in place
+            queries = examples.queries[start : start + CALIBRATION_BATCH]
+            scores = unordered_pool.score(queries)
+            for row, row_scores in enumerate(scores, start):  # views, so `scores` is masked in place
                 row_scores[examples.excluded[row]] = -np.inf
                 n_hits += int(np.count_nonzero(row_scores >= row_scores[examples.targets[row]]) <= N_CALIBRATED)
             expected_hits += expected_hit_rates(scores).sum(0)
-            run.report({"stage": "fit", "done": rows.stop, "total": n_lists})
+            run.report({"stage": "fit", "done": start + len(queries), "total": n_lists})
         return float(np.interp(n_hits, expected_hits, INVERSE_TEMPERATURES)) if n_lists else 1.0
 
     def for_taste(self) -> Self:
         """Return a copy that recommends more similar films. The members are shared.
 
-        The factor of CONTENT_MEMBER is at least TASTE_MIN_FACTOR. For lists in no order, the weights of CONTENT_MEMBERS
-        are multiplied by TASTE_FACTOR.
+        The factor of CONTENT_MEMBER is at least TASTE_MIN_FACTOR. For lists in no order, the weights of TASTE_MEMBERS
+        are multiplied by UNORDERED_TASTE_FACTOR. The temperatures rise with the sum of the weights, so that the
+        probabilities stay similar.
         """
         model = copy(self)
         model.min_content_factor = TASTE_MIN_FACTOR
-        is_content = np.array([name in CONTENT_MEMBERS for name in self.members], bool)
-        model.favourite_weights = np.where(is_content, TASTE_FACTOR, 1) * self.favourite_weights
+        factors = [UNORDERED_TASTE_FACTOR if name in TASTE_MEMBERS else 1 for name in self.members]
+        model.favourite_weights = np.array(factors, np.float32) * self.favourite_weights
+        sums = [max(float(weights.sum()), 1e-9) for weights in (self.favourite_weights, model.favourite_weights)]
+        model.unordered_inverse_temperatures = self.unordered_inverse_temperatures * (sums[0] / sums[1])
         return model
 
     def for_unordered_lists(self) -> Self:
@@ -211,10 +219,11 @@ class VisitorPool(Pool):
         """
         model = copy(self)
         model.ignores_order = True
+        model.uses_query_ratings = False  # films are scored alone, without their ratings
         return model
 
     def score(self, queries: Queries) -> np.ndarray:
-        """Return Σ_m w_m · z_m with the factors of content and the bonus of a trait, (B, I) float32."""
+        """Return the scores of histories in order or, if `ignores_order`, of favourites, (B, I) float32."""
         scores = np.empty((len(queries), self.n_items), np.float32)
         has_infrequent = np.array([self._has_infrequent(history) for history in queries.histories], bool)
         for rows, all_films in ((~has_infrequent, None), (has_infrequent, self.all_films)):
@@ -227,57 +236,57 @@ class VisitorPool(Pool):
         trait_table = all_films.traits if all_films else self.traits
         traits = [trait_table.find_common(history) for history in queries.histories]
         if self.ignores_order:
-            return self._score_favourites(queries, traits, all_films)
-        return self._score_with_traits(queries, traits, all_films)
-
-    def _score_favourites(
-        self, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
-    ) -> np.ndarray:
-        """Return the scores of lists in no order, (B, I) float32, see `favourites.py`."""
-        singles, rows_of_lists = single_films(queries.histories)
-        single_scores = self._score_single_films(singles, all_films)
-        trait_table = all_films.traits if all_films else self.traits
-        scores = np.empty((len(queries), self.n_items), np.float32)
-        for row, (history, single_rows, trait) in enumerate(zip(queries.histories, rows_of_lists, traits, strict=True)):
-            scores[row] = combine_favourites(single_scores[single_rows], history[history < self.n_items])
+            scores = self._score_favourites(queries, all_films)
+            bonuses = np.full(len(queries), UNORDERED_TRAIT_BONUS * self.favourite_weights.sum())  # (B,)
+        else:
+            scores = self._score_in_order(queries, traits, all_films)
+            weight_sums = self.length_weights.weights.sum(1)[self.length_weights.range_indices(queries)]  # (B,)
+            has_bonus = np.array([len(history) >= MIN_BONUS_LENGTH for history in queries.histories])
+            bonuses = TRAIT_BONUS * weight_sums * has_bonus
+        for row, trait in enumerate(traits):
             if trait:
                 films = trait_table.items_with(trait)
-                scores[row, films[films < self.n_items]] += TRAIT_WEIGHT * trait.strength
-        lengths = [len(rows) for rows in rows_of_lists]
-        temperature_indices = np.searchsorted(CALIBRATION_LENGTHS[1:], lengths, side="right")
-        return np.asarray(scores * self.unordered_inverse_temperatures[temperature_indices][:, None])
+                scores[row, films[films < self.n_items]] += bonuses[row] * trait.strength
+        return scores * self._inverse_temperatures(queries)[:, None] if self.ignores_order else scores
+
+    def _inverse_temperatures(self, queries: Queries) -> np.ndarray:
+        """Return the inverse temperature for the length of each list in no order, (B,)."""
+        lengths = [len(np.unique(history)) for history in queries.histories]
+        return self.unordered_inverse_temperatures[np.searchsorted(CALIBRATION_LENGTHS[1:], lengths, side="right")]
+
+    def _score_favourites(self, queries: Queries, all_films: AllFilms | None) -> np.ndarray:
+        """Return the scores of lists in no order without the bonus of a trait, (B, I) float32, see `favourites.py`."""
+        singles, rows_of_lists = single_films(queries.histories)
+        single_scores = self._score_single_films(singles, all_films)
+        return np.stack(
+            [
+                combine_favourites(single_scores[rows], history[history < self.n_items])
+                for history, rows in zip(queries.histories, rows_of_lists, strict=True)
+            ]
+        )
 
     def _score_single_films(self, singles: Queries, all_films: AllFilms | None) -> np.ndarray:
-        """Return the scores after each of F single films, log-probabilities, (F, I) float32."""
+        """Return the scores after each of F single films, (F, I) float32."""
         scores = np.tile(self.favourite_prior, (len(singles), 1))
         item_singles = all_films.to_items(singles) if all_films else singles
-        # other members than CONTENT_MEMBER cannot read a film without a similar item
-        is_read = np.array([self._has_similar_item(film) for film in singles.histories])
+        # members other than CONTENT_MEMBER cannot read a film without a similar item
+        rows = np.flatnonzero([self._has_similar_item(film) for film in singles.histories])
         for weight, name, model in zip(self.favourite_weights, self.members, self.models, strict=True):
             if not weight:
                 continue
             if all_films and name == CONTENT_MEMBER:
                 scores += weight * member_scores(all_films.content, singles, self.n_items)
-            elif is_read.all():
-                scores += weight * member_scores(model, item_singles, self.n_items)
-            elif is_read.any():
-                scores[is_read] += weight * member_scores(model, item_singles[np.flatnonzero(is_read)], self.n_items)
-        return np.asarray(log_softmax(scores, axis=1), np.float32)
+            elif len(rows):
+                scores[rows] += weight * member_scores(model, item_singles[rows], self.n_items)
+        return scores
 
-    def _score_with_traits(
+    def _score_in_order(
         self, queries: Queries, traits: Sequence[CommonTrait | None], all_films: AllFilms | None
     ) -> np.ndarray:
-        """Return the weighted sum of the members' scores and the bonus of each common trait, (B, I) float32."""
+        """Return the weighted sum of the members' scores with the factors of content, (B, I) float32."""
         item_queries = all_films.to_items(queries) if all_films else queries
         z = self._scores_of_members(queries, item_queries, all_films)
-        scores = self.length_weights.combine(z, queries, self.member_factors(queries, traits))
-        weight_sums = self.length_weights.weights.sum(1)[self.length_weights.range_indices(queries)]  # (B,)
-        trait_table = all_films.traits if all_films else self.traits
-        for row, (history, trait) in enumerate(zip(queries.histories, traits, strict=True)):
-            if trait and len(history) >= MIN_BONUS_LENGTH:
-                films = trait_table.items_with(trait)
-                scores[row, films[films < self.n_items]] += TRAIT_BONUS * weight_sums[row] * trait.strength
-        return scores
+        return self.length_weights.combine(z, queries, self.member_factors(queries, traits))
 
     def _scores_of_members(
         self, queries: Queries, item_queries: Queries, all_films: AllFilms | None
@@ -301,7 +310,7 @@ class VisitorPool(Pool):
         return factors
 
     def _content_factor(self, history: np.ndarray, trait: CommonTrait | None) -> float:
-        """Return the factor of CONTENT_MEMBER for a history: the larger one for rarity or a trait, at least 1."""
+        """Return the factor of CONTENT_MEMBER for a history in order, at least 1, see the docstring of the class."""
         rarity_factor = min(FREQUENT_SHARE / self._mean_share(history), MAX_RARITY_FACTOR)
         trait_factor = min(float(np.exp(trait.strength)), MAX_TRAIT_FACTOR) if trait else 1.0
         factor = max(1.0, rarity_factor, trait_factor)
@@ -360,7 +369,7 @@ class VisitorPool(Pool):
             "log_shares": self.log_shares,
             "favourite_weights": self.favourite_weights,
             "favourite_prior": self.favourite_prior,
-            "unordered_factors": self.unordered_inverse_temperatures,
+            "unordered_inverse_temperatures": self.unordered_inverse_temperatures,
         }
         return super().state() | self.traits.state() | own_state
 
@@ -370,9 +379,8 @@ class VisitorPool(Pool):
         self.is_fitted = True
         self.log_shares = item_array(state, "log_shares", n_items)
         self.traits = TraitTable.from_state(state, n_items)
-        self.favourite_weights = self.length_weights.weights[0]
-        self.favourite_prior = np.zeros(n_items, np.float32)
-        if "favourite_weights" in state:  # a state of an older version lacks these arrays and the right temperatures
-            self.favourite_weights = state["favourite_weights"]
-            self.favourite_prior = item_array(state, "favourite_prior", n_items)
-            self.unordered_inverse_temperatures = state["unordered_factors"]
+        self.favourite_weights = state["favourite_weights"]
+        self.favourite_prior = item_array(state, "favourite_prior", n_items)
+        self.unordered_inverse_temperatures = state["unordered_inverse_temperatures"]
+        if self.favourite_weights.shape != (len(self.members),):
+            raise ValueError(f"there are {len(self.favourite_weights)} weights of favourites, not {len(self.members)}")

@@ -16,7 +16,7 @@ LISTS = [GradedList(np.array([0]), {1: 3, 2: 2, 3: 0}), GradedList(np.array([4, 
 
 
 def test_films_without_a_grade_count_as_unrelated():
-    good, unrelated, ndcg, low, high = graded_lists.summary(LISTS, iter([[1, 2, 3, 9], [8, 6, 9, 10]]))
+    good, unrelated, ndcg, low, high = graded_lists.summary(LISTS, [[1, 2, 3, 9], [8, 6, 9, 10]])
     assert (good, unrelated) == (1, 2.5)  # 2 and 0 good films, 2 and 3 unrelated ones
     assert ndcg == pytest.approx((1 + 1 / np.log2(3)) / 2, abs=1e-4)  # film 6 is second instead of first
     assert low < ndcg < high
@@ -52,6 +52,8 @@ def test_the_graded_films_are_in_the_built_in_set(home):
     dataset = datasets.ensure(datasets.DEFAULT_DATASET)
     parts = {part: graded_lists.read_lists(dataset, part) for part in ("fit", "test")}
     assert {part: len(lists) for part, lists in parts.items()} == {"fit": 655, "test": 100}
-    assert all(max(row.grades) < dataset.n_items for lists in parts.values() for row in lists)
+    assert not any(row.grades.keys() & set(row.favourites.tolist()) for lists in parts.values() for row in lists)
+    fit, test = ({tuple(row.favourites.tolist()) for row in lists} for lists in parts.values())
+    assert not fit & test
     texts = json.loads(graded_lists.GRADES_FILE.read_text("utf-8"))["scale"]
     assert set(texts) == {"0", "1", "2", "3"}

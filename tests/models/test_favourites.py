@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.special import logsumexp
 
 from recsys.models import favourites
 from tests import toys
@@ -15,8 +16,8 @@ def test_expected_hit_rates():
     scores[1, 1] = -np.inf
     rates = favourites.expected_hit_rates(scores)
     assert rates.shape == (2, len(favourites.INVERSE_TEMPERATURES))
-    one = int(np.argmin(abs(favourites.INVERSE_TEMPERATURES - 1)))
-    np.testing.assert_allclose(rates[:, one], [0.9, 0.85 / 0.9], rtol=1e-3)
+    index_of_1 = int(np.argmin(abs(favourites.INVERSE_TEMPERATURES - 1)))
+    np.testing.assert_allclose(rates[:, index_of_1], [0.9, 0.85 / 0.9], rtol=1e-3)
     assert (np.diff(rates, axis=1) > 0).all()  # a higher factor is a lower temperature
 
 
@@ -26,27 +27,32 @@ def test_lists_in_no_order_have_items_of_the_newest_part_and_all_lengths():
     assert sorted(len(history) for history in examples.queries.histories) == [1, 1, 2, 2, 3, 3, 5, 10]
     for history, target, excluded in zip(examples.queries.histories, examples.targets, examples.excluded, strict=True):
         whole = valid.queries.histories[target]
-        assert set(history) <= set(whole[-favourites.MAX_RECENT :])
+        assert set(history) <= set(whole[-favourites.MAX_RECENT_ITEMS :])
         assert len(set(history)) == len(history)
         np.testing.assert_array_equal(excluded, whole)
 
 
 def test_each_favourite_has_a_similar_number_of_the_first_recommendations():
-    """The films 0 to 39 are certain after the first favourite, and the films 40 to 79 are not after the second."""
-    certain, uncertain = np.full(90, -9.0), np.full(90, -9.0)
-    certain[:40] = -np.arange(40)
-    uncertain[40:80] = -5 - 0.1 * np.arange(40)  # the best five have a similar score
-    certain[80] = uncertain[81] = 9.0  # the favourites themselves
-    scores = favourites.share_out(np.stack([certain, uncertain]), np.array([80, 81]))
-    top = np.argsort(-scores[:80])[: favourites.N_SHARED]
-    assert 2 <= np.count_nonzero(top < 40) <= 8
-    assert np.argsort(-np.maximum(certain, uncertain)[:80])[4] == 4  # without the shares, the first favourite has all
-    both = favourites.share_out(np.stack([certain, certain]), np.array([80]))
-    np.testing.assert_allclose(np.diff(both[:40]), np.diff(certain[:40]), atol=1e-5)  # equal favourites: equal order
+    """After the first favourite, films 0 to 39 have higher scores than films 40 to 79 have after the second."""
+    high, low = np.full(90, -9.0), np.full(90, -9.0)
+    high[:40] = -np.arange(40)
+    low[40:80] = -5 - 0.1 * np.arange(40)
+    high[80] = low[81] = 9.0  # the favourites themselves
+    single_scores = np.stack([high, low])
+    n_of_first = {}
+    for name, scores in (
+        ("balanced", favourites.balance_favourites(single_scores, np.array([80, 81]))),
+        ("sum", logsumexp(single_scores, axis=0)),
+    ):
+        n_of_first[name] = np.count_nonzero(np.argsort(-scores[:80])[: favourites.N_BALANCED] < 40)
+    assert n_of_first["sum"] >= 5
+    assert 2 <= n_of_first["balanced"] < n_of_first["sum"]
+    both = favourites.balance_favourites(np.stack([high, high]), np.array([80]))
+    np.testing.assert_allclose(np.diff(both[:40]), np.diff(high[:40]), atol=1e-5)  # equal favourites: equal order
 
 
 def test_all_items_can_be_favourites():
-    assert np.isfinite(favourites.share_out(np.zeros((2, 2), np.float32), np.array([0, 1]))).all()
+    assert np.isfinite(favourites.balance_favourites(np.zeros((2, 2), np.float32), np.array([0, 1]))).all()
 
 
 def test_each_different_film_is_a_query_of_its_own():
@@ -57,16 +63,22 @@ def test_each_different_film_is_a_query_of_its_own():
 
 
 def test_fifty_films_of_a_longer_list_are_scored():
-    queries, rows = favourites.single_films([np.arange(400)[::-1]])
-    films = [int(history[0]) for history in queries.histories]
-    assert len(set(films)) == len(rows[0]) == favourites.MAX_SCORED
-    assert (films[0], films[-1]) == (0, 399)
-    assert max(np.diff(films)) <= 9  # evenly spaced
+    def scored_films(films):
+        queries, rows = favourites.single_films([films])
+        assert len(rows[0]) == favourites.MAX_SCORED_FAVOURITES
+        return {int(history[0]) for history in queries.histories}
+
+    films = scored_films(np.arange(400))
+    assert films == scored_films(np.arange(400)[::-1])
+    assert len(films) == favourites.MAX_SCORED_FAVOURITES
+    assert min(films) < 100 < 300 < max(films)
+    assert len(films - scored_films(np.arange(401))) <= 1  # one added film replaces at most one
 
 
-def test_a_list_of_one_film_has_its_scores():
+def test_the_scores_of_a_list_of_one_film_keep_their_differences():
     scores = np.array([[0.3, -1, 2]], np.float32)
-    np.testing.assert_array_equal(favourites.combine_favourites(scores, np.array([1])), scores[0])
+    combined = favourites.combine_favourites(scores, np.array([1]))
+    np.testing.assert_allclose(np.diff(combined), np.diff(scores[0]), rtol=1e-5)
 
 
 def test_popular_items_with_good_ratings_have_a_higher_prior():

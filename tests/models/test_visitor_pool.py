@@ -20,6 +20,12 @@ from tests.models.score_tables import ITEMS, TRAIN, ScoreTable, sample_held_out,
 VISITOR_EDGES = (2, 3, 5)
 
 
+def visitor_pool_of(members, edges=()):
+    model = VisitorPool(PoolConfig(members=tuple(members), edges=edges))
+    model.set_members(members)
+    return model
+
+
 def content_factors(model, queries):
     traits = [model.traits.find_common(history) for history in queries.histories]
     return model.member_factors(queries, traits)
@@ -42,8 +48,7 @@ def test_content_has_a_higher_weight_for_lists_of_rarely_watched_films():
     histories = [np.arange(10), *([np.arange(10, ITEMS)] * 50), *([np.arange(ITEMS - 1, ITEMS)] * 49)]
     world = toys.dataset(histories, ITEMS)
     members = {"order": score_table(1, softmax=True), "content-fields": score_table(2, softmax=True)}
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     model.fit(world)
     queries = Queries([np.array([12, 13]), np.array([1, 2]), np.array([1, 12]), np.array([], int)])
     order, content = (comparable_scores(member, member.score(queries)) for member in members.values())
@@ -73,8 +78,7 @@ def test_content_has_a_higher_weight_for_lists_with_a_rare_trait_in_common():
     genres = ["Documentary|Drama" if item < 5 else "Drama" for item in range(ITEMS)]
     world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
     members = {"order": score_table(1, softmax=True), "content-fields": score_table(2, softmax=True)}
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     model.fit(world)
     model.log_shares[:] = 0  # everybody watched every film
     queries = Queries([np.array([1, 2]), np.array([1]), np.array([1, 12]), np.array([12, 13]), np.array([], int)])
@@ -97,18 +101,19 @@ def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(length):
     popularity = 1 / np.arange(1, ITEMS + 1) ** 2
     follows = np.log(0.5 * np.eye(ITEMS, k=1) + 0.5 * popularity / popularity.sum())
     members = {"order": ScoreTable(follows, softmax=True), "content-fields": score_table(2, softmax=True)}
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     valid = sample_held_out(2000, {"order": members["order"]}, [1.0], lengths=(12, 15))
     model.fit(TRAIN, valid)
-    lists = favourites.random_lists(valid, [length] * 4, np.random.default_rng(1))  # others than in the fit
+    lists = favourites.random_lists(
+        valid, [length] * favourites.N_LISTS_PER_USER, np.random.default_rng(1)
+    )  # others than in the fit
     scores = model.for_unordered_lists().score(lists.queries)
     for row, excluded in zip(scores, lists.excluded, strict=True):
         row[excluded] = -np.inf
     targets = scores[np.arange(len(scores)), lists.targets]
     hits = (scores >= targets[:, None]).sum(1) <= favourites.N_CALIBRATED
-    promised = np.sort(softmax(scores, 1), axis=1)[:, -favourites.N_CALIBRATED :].sum(1)
-    assert promised.mean() == pytest.approx(hits.mean(), rel=0.1)
+    expected_rate = np.sort(softmax(scores, 1), axis=1)[:, -favourites.N_CALIBRATED :].sum(1)
+    assert expected_rate.mean() == pytest.approx(hits.mean(), rel=0.1)
 
 
 def test_favourites_have_lower_probabilities_because_they_predict_the_next_film_worse():
@@ -116,16 +121,14 @@ def test_favourites_have_lower_probabilities_because_they_predict_the_next_film_
     follows = np.log(0.7 * np.eye(ITEMS, k=1) + 0.3 / ITEMS)
     members = {"order": ScoreTable(follows, softmax=True), "content-fields": score_table(2, softmax=True)}
     valid = sample_held_out(600, {"order": members["order"]}, [1.0], lengths=(12, 15))
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     model.fit(TRAIN, valid)
     unordered, queries = model.for_unordered_lists(), Queries([np.array([4]), np.array([7, 3])])
     assert model.unordered_inverse_temperatures[0] < 0.95
     assert (softmax(unordered.score(queries), 1).max(1) < softmax(model.score(queries), 1).max(1)).all()
     assert unordered.ignores_order
     assert not model.ignores_order
-    restored = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    restored.set_members(members)
+    restored = visitor_pool_of(members)
     restored.load_state(model.state(), ITEMS)
     np.testing.assert_array_equal(restored.for_unordered_lists().score(queries), unordered.score(queries))
 
@@ -140,8 +143,7 @@ def film_pool(members, name="ml-1m"):
     world = toys.dataset([np.arange(5), *([np.arange(5, ITEMS)] * 8)], ITEMS, name)
     genres = ["Documentary" if item < 5 else "Drama" for item in range(ITEMS)]
     world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     return model.fit(world)
 
 
@@ -151,7 +153,11 @@ def weighted_sum(model, members, queries, factors=None):
     for name, member in members.items():
         factor = (factors or {}).get(name, 1)
         total = total + factor * favourites.GRADED_WEIGHTS[name] * comparable_scores(member, member.score(queries))
-    return np.log(softmax(total, 1))
+    return total
+
+
+def assert_equal_up_to_a_constant(scores, expected):
+    np.testing.assert_allclose(np.diff(scores, axis=1), np.diff(expected, axis=1), rtol=1e-4, atol=1e-4)
 
 
 def test_favourites_are_scored_one_by_one_with_the_weights_of_graded_lists():
@@ -163,9 +169,9 @@ def test_favourites_are_scored_one_by_one_with_the_weights_of_graded_lists():
     films = np.array([[30], [7]])
     singles = weighted_sum(model, members, Queries([*films]))
     unordered = model.for_unordered_lists()
-    np.testing.assert_allclose(unordered.score(Queries([*films])), 0.5 * singles, rtol=1e-4, atol=1e-4)
+    assert_equal_up_to_a_constant(unordered.score(Queries([*films])), 0.5 * singles)
     expected = 0.8 * favourites.combine_favourites(singles, films[:, 0])
-    np.testing.assert_allclose(unordered.score(Queries([np.array([30, 7])])), [expected], rtol=1e-4, atol=1e-4)
+    assert_equal_up_to_a_constant(unordered.score(Queries([np.array([30, 7])])), [expected])
     assert not order.blocks  # it has no graded weight, so it is not asked
 
 
@@ -174,34 +180,44 @@ def test_other_data_sets_and_pools_have_the_fitted_weights_for_favourites(name, 
     members = {member: table for member, table in graded_members().items() if member != missing}
     model = film_pool(members, name)
     queries = Queries([np.array([30])])
-    scores = np.log(softmax(Pool.score(model, queries), 1))
-    np.testing.assert_allclose(model.for_unordered_lists().score(queries), scores, rtol=1e-4)
+    assert_equal_up_to_a_constant(model.for_unordered_lists().score(queries), Pool.score(model, queries))
 
 
 def test_to_your_taste_means_more_content_for_favourites():
     members = graded_members()
     model = film_pool(members).for_unordered_lists()
+    by_taste = model.for_taste()
     queries = Queries([np.array([30])])
-    factors = dict.fromkeys(favourites.CONTENT_MEMBERS, favourites.TASTE_FACTOR)
-    expected = weighted_sum(model, members, queries, factors)
-    np.testing.assert_allclose(model.for_taste().score(queries), expected, rtol=1e-4, atol=1e-4)
+    expected = weighted_sum(model, members, queries, dict.fromkeys(favourites.TASTE_MEMBERS, 3))
+    assert favourites.UNORDERED_TASTE_FACTOR == 3
+    rescaled = expected * model.favourite_weights.sum() / by_taste.favourite_weights.sum()  # no higher probabilities
+    assert_equal_up_to_a_constant(by_taste.score(queries), rescaled)
+
+
+def test_favourites_are_scored_without_ratings():
+    """So disliked films are removed before, see `recsys.serving.recommend`."""
+    members = graded_members()
+    members["markov-both"].uses_query_ratings = True
+    model = film_pool(members)
+    assert model.uses_query_ratings
+    assert not model.for_unordered_lists().uses_query_ratings
 
 
 def test_favourites_with_a_rare_common_trait_get_a_bonus(monkeypatch):
     model = film_pool(graded_members()).for_unordered_lists()
     queries = Queries([np.array([1, 2]), np.array([1, 12]), np.array([3])])
     scores = model.score(queries)
-    monkeypatch.setattr(visitor_pool, "TRAIT_WEIGHT", 0)
+    monkeypatch.setattr(visitor_pool, "UNORDERED_TRAIT_BONUS", 0)
     bonus = scores - model.score(queries)
     strength = model.traits.find_common(np.array([1, 2])).strength
-    np.testing.assert_allclose(bonus[0], [favourites.TRAIT_WEIGHT * strength] * 5 + [0] * (ITEMS - 5), atol=1e-5)
+    expected = favourites.UNORDERED_TRAIT_BONUS * sum(favourites.GRADED_WEIGHTS.values()) * strength
+    np.testing.assert_allclose(bonus[0], [expected] * 5 + [0] * (ITEMS - 5), atol=1e-4)
     assert not bonus[1:].any()
 
 
 def test_the_order_of_favourites_does_not_matter():
     members = {"order": score_table(1, softmax=True), "content-fields": score_table(2, softmax=True)}
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     model.fit(TRAIN)
     given, reversed_list = [np.array([9, 2, 30, 4, 17, 8])], [np.array([8, 17, 4, 30, 2, 9])]
     assert not np.allclose(model.score(Queries(given)), model.score(Queries(reversed_list)))
@@ -211,17 +227,11 @@ def test_the_order_of_favourites_does_not_matter():
 
 
 def test_films_with_a_rare_common_trait_get_a_bonus():
-    """Films 0 to 4 are documentaries. Three of them in a list, but not two, raise the others."""
-    world = toys.dataset([np.arange(5), *([np.arange(5, ITEMS)] * 8)], ITEMS)
-    genres = ["Documentary" if item < 5 else "Drama" for item in range(ITEMS)]
-    world = replace(world, catalog=replace(world.catalog, movies=world.catalog.movies.assign(genres=genres)))
-    members = {"order": score_table(1, softmax=True)}  # no content member, so the weights do not change
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
-    model.fit(world)
+    """Three documentaries in a list, but not two, raise the others."""
+    model = film_pool({"order": score_table(1, softmax=True)})  # no content member, so the weights do not change
     queries = Queries([np.array([0, 1, 2]), np.array([0, 1]), np.array([0, 10, 11])])
     bonus = model.score(queries) - Pool.score(model, queries)
-    share = 6 / (world.counts.sum() + 1)
+    share = 6 / (5 + 8 * (ITEMS - 5) + 1)  # of the events, plus 1
     expected = visitor_pool.TRAIT_BONUS * np.log(common_trait.FREQUENT_TRAIT_SHARE / share)  # the weight is 1
     assert expected > 0.1
     np.testing.assert_allclose(bonus[0], [expected] * 5 + [0] * (ITEMS - 5), atol=1e-5)
@@ -239,10 +249,11 @@ def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
     np.testing.assert_array_equal(model.score(queries), copy.score(queries))
     np.testing.assert_array_equal(model.traits.item_traits.toarray(), copy.traits.item_traits.toarray())
     np.testing.assert_array_equal(model.traits.event_shares, copy.traits.event_shares)
-    older = {name: array for name, array in model.state().items() if not name.startswith(("trait", "favourite"))}
+    older = {name: array for name, array in model.state().items() if "trait" not in name}
     copy.load_state(older, ITEMS)
-    np.testing.assert_array_equal(copy.favourite_weights, copy.length_weights.weights[0])
     assert content_factors(copy, queries).tolist() == [[1, 1]]
+    with pytest.raises(ValueError, match="1 weights of favourites, not 2"):
+        copy.load_state(model.state() | {"favourite_weights": np.ones(1)}, ITEMS)
     with pytest.raises(KeyError):
         copy.load_state({"weights": model.length_weights.weights, "n_items": np.array(ITEMS)}, ITEMS)
 
@@ -250,8 +261,7 @@ def test_the_state_of_a_visitor_pool_has_the_shares_of_users():
 def test_markov_chains_of_a_fitted_visitor_pool_keep_the_strongest_transitions(monkeypatch):
     monkeypatch.setattr(visitor_pool, "MAX_TRANSITIONS", 2)
     members = {"markov": Markov().fit(toys.cycle(n_items=ITEMS)), "content-fields": score_table(1)}
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     assert np.diff(members["markov"].transitions.indptr).max() > 2  # the weights are fitted with whole chains
     model.fit(TRAIN)
     assert np.diff(members["markov"].transitions.indptr).max() == 2
@@ -271,8 +281,7 @@ def test_probabilities_of_a_visitor_pool_are_right_for_its_final_scores(monkeypa
     monkeypatch.setattr(VisitorPool, "_shrink_markov_chains", shrink)
     members = {"order": score_table(1, softmax=True)}
     valid = sample_held_out(600, members, [1.0], lengths=(4, 6))
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     model.fit(TRAIN, valid)
     scores = model.score(valid.queries)
     hits = (scores.argmax(1) == valid.targets).mean()
@@ -281,8 +290,7 @@ def test_probabilities_of_a_visitor_pool_are_right_for_its_final_scores(monkeypa
 
 def test_content_has_a_higher_weight_if_no_film_is_similar_to_an_item():
     members = {"order": score_table(1, softmax=True), "content-fields": score_table(2)}
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     model.fit(TRAIN)
     model.all_films = GivenFilms(model.traits)
     history = np.array([ITEMS, ITEMS])
@@ -309,8 +317,7 @@ class GivenFilms:
 
 def test_infrequent_films_are_read_by_content_and_traits_and_replaced_for_the_other_members():
     members = {"order": score_table(1, softmax=True), "content-fields": score_table(2)}
-    model = VisitorPool(PoolConfig(members=tuple(members), edges=()))
-    model.set_members(members)
+    model = visitor_pool_of(members)
     model.fit(TRAIN)
     is_jazz = np.zeros((ITEMS + 1, 1), bool)
     is_jazz[[5, 9, ITEMS]] = True
@@ -335,14 +342,14 @@ def test_favourites_may_be_infrequent_films():
     weights = favourites.GRADED_WEIGHTS
     content = model.all_films.content
     z_content = comparable_scores(content, content.score(Queries([np.array([ITEMS])])))
-    own = weights["content-fields"] * z_content + model.favourite_prior
+    content_scores = weights["content-fields"] * z_content + model.favourite_prior
     substitute = Queries([np.array([3])])
-    others = sum(
+    other_scores = sum(
         weight * comparable_scores(members[name], members[name].score(substitute))
         for name, weight in weights.items()
         if name != "content-fields"
     )
     unordered, queries = model.for_unordered_lists(), Queries([np.array([ITEMS])])
-    np.testing.assert_allclose(unordered.score(queries), np.log(softmax(own + others, 1)), rtol=1e-4, atol=1e-4)
+    assert_equal_up_to_a_constant(unordered.score(queries), content_scores + other_scores)
     model.all_films.has_similar_item = lambda number: False
-    np.testing.assert_allclose(unordered.score(queries), np.log(softmax(own, 1)), rtol=1e-4, atol=1e-4)
+    assert_equal_up_to_a_constant(unordered.score(queries), content_scores)
