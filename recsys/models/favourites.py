@@ -83,7 +83,7 @@ def single_films(histories: Sequence[np.ndarray]) -> tuple[Queries, list[np.ndar
     row_of_query: dict[tuple[int, ...], int] = {}
     rows = []
     for history in histories:
-        films = np.unique(history)
+        films = np.unique(history).astype(np.int64)
         if len(films) > MAX_SCORED_FAVOURITES:
             hashes = films * 2_654_435_761 % 2**32  # multiplicative hashing: the same film always has the same hash
             films = films[np.argsort(hashes)[:MAX_SCORED_FAVOURITES]]

@@ -68,7 +68,7 @@ def test_fifty_films_of_a_longer_list_are_scored():
         assert len(rows[0]) == favourites.MAX_SCORED_FAVOURITES
         return {int(history[0]) for history in queries.histories}
 
-    films = scored_films(np.arange(400))
+    films = scored_films(np.arange(400, dtype=np.int32))
     assert films == scored_films(np.arange(400)[::-1])
     assert len(films) == favourites.MAX_SCORED_FAVOURITES
     assert min(films) < 100 < 300 < max(films)
