@@ -12,7 +12,7 @@ def row_products(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
     BLAS copies the matrix to multiply it by several rows. For up to FEW_ROWS rows, a product for each row is faster.
     """
-    if len(rows) <= FEW_ROWS:
+    if 0 < len(rows) <= FEW_ROWS:
         return np.stack([matrix @ row for row in rows])
     return (matrix @ rows.T).T
 

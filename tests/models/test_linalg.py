@@ -46,7 +46,7 @@ def test_tiny_data_sets_can_be_factorised(world):
     assert vectors.any(1).all()
 
 
-@pytest.mark.parametrize("n_rows", [1, FEW_ROWS, FEW_ROWS + 1])
+@pytest.mark.parametrize("n_rows", [0, 1, FEW_ROWS, FEW_ROWS + 1])
 def test_row_products(n_rows):
     rng = np.random.default_rng(0)
     rows, matrix = rng.normal(size=(n_rows, 5)), rng.normal(size=(7, 5))
