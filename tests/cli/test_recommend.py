@@ -137,3 +137,12 @@ def test_a_history_that_cannot_be_read_is_one_line(capsys, tmp_path):
     assert "is empty" in capsys.readouterr().err
     assert recommend("Film 1", "--history", str(tmp_path / "empty.csv")) == 1
     assert "exclude each other" in capsys.readouterr().err
+
+
+def test_titles_are_favourites_unless_they_are_in_order(monkeypatch):
+    adapted = []
+    monkeypatch.setattr("recsys.serving.predictor.for_unordered_list", lambda each: adapted.append(each) or each)
+    assert recommend("Film 2", "--in-order", "-k", "1") == 0
+    assert not adapted
+    assert recommend("Film 2", "-k", "1") == 0
+    assert len(adapted) == 1
