@@ -11,6 +11,7 @@ The import is fast, because NumPy, pandas and torch are imported inside the func
 `recsys.errors.RecsysError`. Their messages end with the command that solves the problem, if there is such a command.
 """
 
+import warnings
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -86,13 +87,14 @@ class TitleRecommender:
         return f"<{self.predictor.title} for {self.predictor.dataset.name}>"
 
     def recommend(
-        self, titles: Sequence[str] = (), k: int = 10, filters: "Filters | None" = None, in_order: bool = False
+        self, titles: Sequence[str] | str = (), k: int = 10, filters: "Filters | None" = None, in_order: bool = False
     ) -> "list[Recommendation]":
         """Recommend at most k films, best first.
 
         `titles` are favourites in no order: "Toy Story (1995)". With in_order=True, they are the watched films, oldest
         first. Only the recommender `pool` makes a difference. Others always use the order. Without titles, the films
-        are for a new user. Raises UnknownTitleError, whose message lists similar titles.
+        are for a new user. Raises UnknownTitleError, whose message lists similar titles. Warns if a title has several
+        films, or if a film has too few ratings, so that a similar film replaces it.
         """
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles
@@ -100,7 +102,10 @@ class TitleRecommender:
         from recsys.serving.recommend import Request, recommend
 
         predictor = self.predictor if in_order else for_unordered_list(self.predictor)
-        history, _notes = parse_titles(_title_index(self.predictor.dataset), titles) if titles else ([], [])
+        titles = [titles] if isinstance(titles, str) else titles
+        history, notes = parse_titles(_title_index(self.predictor.dataset), titles) if titles else ([], [])
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
         return recommend(predictor, Request(tuple(history), k, filters or Filters()))
 
 

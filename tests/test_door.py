@@ -86,6 +86,14 @@ def test_favourites_in_no_order_get_the_same_films(data, monkeypatch):
     assert asked == [recommender.predictor]
 
 
+def test_a_single_title_and_notes_about_titles(data, monkeypatch):
+    recommender = recsys.recommender("bert4rec", data)
+    assert recommender.recommend(world.TITLES[4]) == recommender.recommend([world.TITLES[4]])
+    monkeypatch.setattr("recsys.serving.history.parse_titles", lambda index, titles: ([4], ["it was read as Film 4"]))
+    with pytest.warns(UserWarning, match="it was read as Film 4"):
+        recommender.recommend(["film"])
+
+
 def test_an_unknown_title_a_recommender_and_a_data_set_are_errors_with_a_sentence(data):
     with pytest.raises(RecsysError, match="did you mean"):
         recsys.recommender("popular", data).recommend(["Tom Story"])
