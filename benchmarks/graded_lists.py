@@ -2,12 +2,15 @@
 
     python -m benchmarks.graded_lists          the recommenders NAMES, built-in data set
     python -m benchmarks.graded_lists --ship   also write the study for the Evaluation page
-    python -m benchmarks.graded_lists --fit    fit the weights in recsys/models/favourites.py
+    python -m benchmarks.graded_lists --fit    print fitted weights; GRADED_WEIGHTS are rounded values of such fits
 
-`graded_lists.json` has lists of one to ten favourites, with grades from 0 (unrelated) to 3 (excellent) for films. Lists
-with "part": "fit" are for the fit. Lists with "part": "test" were graded after the fit (2026-11-28). They have a grade
-for each film in the top ten of each recommender in NAMES. Films of other recommenders, and of recommenders that were
-changed later, may have no grade. They count as unrelated.
+`graded_lists.json` has lists of one to ten favourites, with grades from 0 (unrelated) to 3 (excellent) for films.
+
+- "part": "fit": The lists of one favourite are for the fit. The others selected BALANCED_WEIGHT and
+  UNORDERED_TRAIT_BONUS.
+- "part": "test": These lists were graded after the fit (2026-11-28). They have a grade for each film in the top ten of
+  each recommender in NAMES. Films of other recommenders, and of recommenders that were changed later, may have no
+  grade. They count as unrelated.
 
 Shapes: L lists, C graded and random films of a list, K features.
 """
@@ -86,7 +89,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     for name in options.recommenders or NAMES:
         predictor = for_unordered_list(load(name, dataset))
         top = list(top_films(predictor.model.score, lists, dataset.n_items))
-        n_ungraded = np.mean([len(set(items) - row.grades.keys()) for items, row in zip(top, lists, strict=True)])
+        n_ungraded = np.mean([len(set(items) - graded.grades.keys()) for items, graded in zip(top, lists, strict=True)])
         rows.append([predictor.title, *summary(lists, top)])
         figures = "  ".join(
             f"{column['name']} {value}" for column, value in zip(COLUMNS[1:], rows[-1][1:], strict=True)
@@ -125,7 +128,7 @@ def top_films(score: Callable[[Queries], np.ndarray], lists: Sequence[GradedList
 
 
 def summary(lists: Sequence[GradedList], top: Sequence[Sequence[int]]) -> list[float]:
-    """Return the values of COLUMNS after the title, for the recommended items `top` of each list."""
+    """Return the values of all COLUMNS except the first, for the recommended items `top` of each list."""
     grades = np.array(
         [[graded.grades.get(item, 0) for item in items] for graded, items in zip(lists, top, strict=True)]
     )
@@ -168,9 +171,9 @@ def study(dataset: Dataset, rows: list[list[Any]], n_lists: int) -> dict[str, An
 def fit_weights(pool: VisitorPool, dataset: Dataset, lists: Sequence[GradedList]) -> dict[str, float]:
     """Return the weights ≥ 0 with the lowest penalised loss on the lists of one favourite.
 
-    The loss of a list is the cross-entropy between the gains 2^grade - 1 of its films, divided by their sum, and the
-    softmax of their scores. ListNet (Cao et al., ICML 2007) has the softmax of the grades instead of the gains. The
-    films are the graded ones and N_RANDOM others. The weight of EASE is EASE_WEIGHT.
+    The loss of a list is the cross-entropy between two distributions over its films: the gains 2^grade - 1 divided by
+    their sum, and the softmax of the scores. ListNet (Cao et al., ICML 2007) has the softmax of the grades instead of
+    the gains. The films are the graded ones and N_RANDOM others. The weight of EASE is EASE_WEIGHT.
     """
     rng = np.random.default_rng(0)
     names = [*GRADED_WEIGHTS, "popularity", "rating"]

@@ -67,8 +67,9 @@ def recommender(
 def evaluate(name: str, data: "Dataset", protocol: str = "full", seeds: Sequence[int] = ()) -> dict[str, Any]:
     """Evaluate a recommender, store the result and return it: {"mean": {"ndcg@10": …}, "interval": …, "seeds": …, …}.
 
-    Protocol "full" ranks all films. "popularity-100" and "uniform-100" rank 100 sampled films. "untied" shuffles films
-    that a user rated in the same second. "time" splits by date. `recsys.evaluation.protocols.PROTOCOLS` has all
+    Protocol "full" ranks the held-out film among all films that the user has not watched, "popularity-100" and
+    "uniform-100" among 100 sampled films. "untied" shuffles films that a user rated in the same second. "time" splits
+    by date. `recsys.evaluation.protocols.PROTOCOLS` has all
     protocols. Without `seeds`, the models of all trained seeds are evaluated. Raises RecsysError if the recommender is
     unknown or not trained, or if the result would be misleading.
     """
@@ -92,9 +93,9 @@ class TitleRecommender:
         """Recommend at most k films, best first.
 
         `titles` are favourites in no order: "Toy Story (1995)". With in_order=True, they are the watched films, oldest
-        first. Only the recommender `pool` makes a difference. Others always use the order. Without titles, the films
-        are for a new user. Raises UnknownTitleError, whose message lists similar titles. Warns if a title has several
-        films, or if a film has too few ratings, so that a similar film replaces it.
+        first. Only `pool` and `pool-favourites` treat the two differently. Without titles, the recommendations are for
+        a new user. Raises UnknownTitleError, whose message lists similar titles. Warns if several films have the same
+        title, or if a film has too few ratings, so that a similar film replaces it.
         """
         from recsys.serving.filters import Filters
         from recsys.serving.history import parse_titles

@@ -33,7 +33,7 @@ def recommend(
 
     Args:
         titles: Favourites in no order: "Toy Story (1995)".
-        in_order: The titles are the watched films, oldest first. Only the recommender pool makes a difference.
+        in_order: The titles are the watched films, oldest first. Only pool and pool-favourites treat both differently.
         history: History files of Letterboxd, IMDb, Trakt, Netflix, MovieLens or this app, instead of titles.
         dataset: A data set. The default comes with the project.
         model: A recommender, which is fitted on first use if necessary. None: the default of the data set.

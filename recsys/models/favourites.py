@@ -3,15 +3,16 @@
     s_f(i) = Σ_m w_m · z_m(i | f) + prior(i)                                     after the single favourite f
     score(i) = BALANCED_WEIGHT · log Σ_f (exp(s_f(i)) / b_f) + (1 - BALANCED_WEIGHT) · mean_f s_f(i)
 
-b_f is the sum of exp(s_f) over the ⌈N_BALANCED / n⌉ items with the highest s_f, without the favourites. So each of the
-n favourites has a similar number of the first recommendations, however certain its scores are.
+z_m are the scores of member m on a common scale, see `length_weights.py`. b_f is the sum of exp(s_f) over the
+⌈N_BALANCED / n⌉ items with the highest s_f, without the favourites. So each of the n favourites leads to about equally
+many of the first recommendations, however certain its scores are.
 
-The weights w_m (GRADED_WEIGHTS) do not come from the events of users, who rate famous films and the films of the same
-months. They were fitted to 13,420 grades that language models gave to films for 445 single favourites. The weight of
-EASE was set by hand. 4,737 grades for 210 lists selected BALANCED_WEIGHT and UNORDERED_TRAIT_BONUS
-(`benchmarks/graded_lists.py`, docs/experiments.md).
+The weights w_m (GRADED_WEIGHTS) are not fitted to the events of users, because users mostly rate famous films, and
+films that were released in the same months. They were fitted to 13,420 grades that language models gave to films for
+445 single favourites. The weight of EASE was set by hand. 4,737 grades for 210 lists selected BALANCED_WEIGHT and
+UNORDERED_TRAIT_BONUS (`benchmarks/graded_lists.py`, docs/experiments.md).
 
-Shapes: B queries, I items, N tested factors, F single films, n favourites of a list.
+Shapes: B queries, I items, N tested inverse temperatures, F single films, n favourites of a list.
 """
 
 from collections.abc import Sequence
@@ -33,7 +34,7 @@ UNORDERED_TASTE_FACTOR = 3.0  # of the weights of TASTE_MEMBERS in `VisitorPool.
 INVERSE_TEMPERATURES = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested values, N
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 CALIBRATION_LENGTHS = (1, 2, 3, 5, 10)  # the scores of lists of 5 to 9 films have the inverse temperature of 5 films
-N_LISTS_PER_USER = 4  # for each of these lengths; only about 1 % of the lists have a hit
+N_DRAWS = 4  # random lists are drawn so often for each of these lengths, because only about 1 % of them have a hit
 MAX_RECENT_ITEMS = 50  # newest items of a history from which lists in no order are drawn
 MAX_SCORED_FAVOURITES = 50  # 1,000 films of a list would take .7 s
 N_BALANCED = 10  # first recommendations that are shared between the favourites of a list
@@ -48,7 +49,7 @@ def item_prior(train: Dataset, log_shares: np.ndarray) -> np.ndarray:
 
 
 def mean_ratings(train: Dataset) -> np.ndarray:
-    """Return the mean rating of each item in stars, (I,), or zeros without ratings, see RATING_PSEUDO_COUNT."""
+    """Return the mean rating of each item in stars, (I,), see RATING_PSEUDO_COUNT. All are 0 if nothing is rated."""
     ratings = np.asarray(train.interactions.rating, np.float64)
     is_rated = ~np.isnan(ratings)
     if not is_rated.any():
@@ -61,8 +62,8 @@ def mean_ratings(train: Dataset) -> np.ndarray:
 def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Generator) -> Examples:
     """Return lists of random items in random order, like the favourites of a visitor.
 
-    There are lists of up to MAX_EXAMPLES users for each length. Their items are drawn from the MAX_RECENT_ITEMS newest
-    items of a history. All items of the history are excluded.
+    There are lists of up to MAX_EXAMPLES users for each of the `list_lengths`, which may be equal. Their items are
+    drawn from the MAX_RECENT_ITEMS newest items of a history. All items of the history are excluded.
     """
     histories = valid.queries.histories
     lengths = np.array([len(history) for history in histories])
@@ -75,10 +76,10 @@ def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Gen
 
 
 def single_films(histories: Sequence[np.ndarray]) -> tuple[Queries, list[np.ndarray]]:
-    """Return each different film of the lists as a query of its own, F in all, and the rows of the films of each list.
+    """Return F queries, one for each different film of the lists, and for each list the rows of its films among them.
 
-    An empty list is a query without films. A longer list is reduced to MAX_SCORED_FAVOURITES pseudo-random films. If a
-    film is added to it, at most one other film changes.
+    An empty list has a query without films. A longer list is reduced to MAX_SCORED_FAVOURITES pseudo-random films. If a
+    film is added to the list, at most one film of this selection is replaced.
     """
     row_of_query: dict[tuple[int, ...], int] = {}
     rows = []

@@ -1,6 +1,6 @@
 """A pool for visitors of the app, who type one to ten films, often without an order.
 
-Shapes: B queries, M members, I items, N tested factors.
+Shapes: B queries, M members, I items, F single films, T films of a history.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ from recsys.models.favourites import (
     GRADED_WEIGHTS,
     INVERSE_TEMPERATURES,
     N_CALIBRATED,
-    N_LISTS_PER_USER,
+    N_DRAWS,
     TASTE_MEMBERS,
     UNORDERED_TASTE_FACTOR,
     UNORDERED_TRAIT_BONUS,
@@ -39,11 +39,11 @@ from recsys.models.pool import Pool
 from recsys.training.options import RunOptions
 
 CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the films of the list
-# The constants up to DISSIMILAR_MULTIPLIER determine the factor of its weight. The factor for rarely watched films
-# depends on the geometric mean of the shares of users who watched each film of a history. It is 1 for FREQUENT_SHARE.
+# The constants up to DISSIMILAR_MULTIPLIER determine the factor of its weight for histories in order. Rarely watched
+# films raise it, if the geometric mean of the shares of users who watched each film is below FREQUENT_SHARE.
 FREQUENT_SHARE = 0.04
 MAX_RARITY_FACTOR = 8.0
-MAX_TRAIT_FACTOR = 16.0  # for a rare common trait
+MAX_TRAIT_FACTOR = 16.0  # for a trait that the films have in common; a rare trait has a high factor
 TASTE_MIN_FACTOR = 24.0  # in `for_taste`
 DISSIMILAR_MULTIPLIER = 3.0  # if no film of a history is an item or similar to one
 NOTE_MIN_FACTOR = 2.0  # from this factor on, the app says that similar films rank higher than usual
@@ -74,24 +74,23 @@ class AllFilms(Protocol):
 class VisitorPool(Pool):
     """A pool that also ranks well for short lists and for favourites in no order.
 
-    - The weights of a range are fitted on validation histories cut to that range, because the users of the data sets
-      have long histories.
-    - Count memories of the networks are removed. Markov chains and EASE are members, so these counts have weights of
-      their own.
+    - The weights of each range of history lengths (`LengthWeights`) are fitted on validation histories that are cut to
+      a length in this range, because the users of the data sets have long histories.
+    - The count memories of the networks (`count_memory.py`) are removed, because Markov chains and EASE are members.
     - Markov chains keep MAX_TRANSITIONS transitions of each item, because the app has them in memory.
     - Histories may have infrequent films if `all_films` is set. `content-fields` and the traits read their
       descriptions, and similar items replace them for the other members, see `AllFilms`.
 
     For histories in order:
 
-    - The weight of `content-fields` is multiplied by the largest of three factors. The second and third are multiplied
-      by DISSIMILAR_MULTIPLIER if no film is an item or similar to one. The weights are then rescaled to their previous
-      sum (docs/experiments.md).
-      - The lowest factor of the mode: 1, or TASTE_MIN_FACTOR in `for_taste`.
+    - The weight of `content-fields` is multiplied by a factor: the larger one of the two below, at least 1, times
+      DISSIMILAR_MULTIPLIER if no film is an item or similar to one. In `for_taste`, it is at least TASTE_MIN_FACTOR.
+      The weights are then rescaled to their previous sum (docs/experiments.md).
       - min(FREQUENT_SHARE / s, MAX_RARITY_FACTOR) for rarely watched films. Counts and networks learn little from their
         few events. s is the share of users who watched a film, as the geometric mean over the films of the history.
       - clip(exp(strength), 1, MAX_TRAIT_FACTOR) if the films have a trait in common (`CommonTrait`). So three German
-        films are followed by German films, and three films about boxing by others about boxing, even popular ones.
+        films are followed by German films, and three films about boxing by others about boxing, even if the three films
+        are popular.
     - From MIN_BONUS_LENGTH films on, films with this trait get a bonus, see TRAIT_BONUS.
 
     For favourites in no order (`for_unordered_lists`):
@@ -184,7 +183,7 @@ class VisitorPool(Pool):
         hit is a target among the top N_CALIBRATED items.
         """
         unordered_pool = self.for_unordered_lists()
-        examples = random_lists(valid, [length] * N_LISTS_PER_USER, np.random.default_rng(run.seed))
+        examples = random_lists(valid, [length] * N_DRAWS, np.random.default_rng(run.seed))
         n_lists, n_hits = len(examples.queries), 0
         expected_hits = np.zeros(len(INVERSE_TEMPERATURES))
         for start in range(0, n_lists, CALIBRATION_BATCH):
@@ -269,8 +268,8 @@ class VisitorPool(Pool):
         """Return the scores after each of F single films, (F, I) float32."""
         scores = np.tile(self.favourite_prior, (len(singles), 1))
         item_singles = all_films.to_items(singles) if all_films else singles
-        # members other than CONTENT_MEMBER cannot read a film without a similar item
-        rows = np.flatnonzero([self._has_similar_item(film) for film in singles.histories])
+        # the substitute of a film without a similar item would mislead the members other than CONTENT_MEMBER
+        rows = np.flatnonzero([self._has_similar_item(history) for history in singles.histories])
         for weight, name, model in zip(self.favourite_weights, self.members, self.models, strict=True):
             if not weight:
                 continue
@@ -345,8 +344,8 @@ class VisitorPool(Pool):
     def favours_content(self, history: np.ndarray) -> bool:
         """Return whether similar films rank higher than usual: for rarely watched films, or for a common trait.
 
-        A history raises the factor of CONTENT_MEMBER to NOTE_MIN_FACTOR or more. For a list in no order, only a common
-        trait matters.
+        This is true if a history in order raises the factor of CONTENT_MEMBER to NOTE_MIN_FACTOR or more, and above
+        `min_content_factor`. For a list in no order, it is true if there is a `notable_common_trait`.
         """
         if self.ignores_order:
             return self.notable_common_trait(history) is not None

@@ -105,7 +105,7 @@ def test_the_expected_hit_rate_of_favourites_is_the_share_of_hits(length):
     valid = sample_held_out(2000, {"order": members["order"]}, [1.0], lengths=(12, 15))
     model.fit(TRAIN, valid)
     lists = favourites.random_lists(
-        valid, [length] * favourites.N_LISTS_PER_USER, np.random.default_rng(1)
+        valid, [length] * favourites.N_DRAWS, np.random.default_rng(1)
     )  # others than in the fit
     scores = model.for_unordered_lists().score(lists.queries)
     for row, excluded in zip(scores, lists.excluded, strict=True):
