@@ -96,3 +96,13 @@ def test_popular_items_with_good_ratings_have_a_higher_prior():
     unrated = replace(rated, rating=np.full(5, np.nan, np.float32))
     without_ratings = favourites.item_prior(replace(world, interactions=unrated), log_shares)
     np.testing.assert_allclose(without_ratings, favourites.POPULARITY_WEIGHT * log_shares, rtol=1e-5)
+
+
+def test_the_scores_of_a_list_are_balanced_scores_and_the_mean():
+    single_scores = np.array([[2.0, 0, -1, 1], [-3, 5, 4, 0]])
+    sums = np.exp(np.array([[-1.0, -1, -1, 1], [-3, -3, 4, 0]])).sum(1)  # favourites 0 and 1 count like the lowest item
+    balanced = np.log((np.exp(single_scores) / sums[:, None]).sum(0))
+    weight = favourites.BALANCED_WEIGHT
+    combined = favourites.combine_favourites(single_scores, np.array([0, 1]))
+    expected = weight * balanced + (1 - weight) * single_scores.mean(0)
+    np.testing.assert_allclose(combined, expected, rtol=1e-5)
