@@ -4,7 +4,7 @@ from scipy import sparse
 
 from recsys.data.dataset import Queries
 from recsys.models.ease import Ease, EaseConfig
-from recsys.models.linalg import FEW_ROWS, fix_signs, row_products, truncated_svd
+from recsys.models.linalg import BLOCK_ROWS, FEW_ROWS, fix_signs, row_products, truncated_svd
 from recsys.models.pmi import pmi_vectors
 from tests import toys
 
@@ -49,5 +49,5 @@ def test_tiny_data_sets_can_be_factorised(world):
 @pytest.mark.parametrize("n_rows", [0, 1, FEW_ROWS, FEW_ROWS + 1])
 def test_row_products(n_rows):
     rng = np.random.default_rng(0)
-    rows, matrix = rng.normal(size=(n_rows, 5)), rng.normal(size=(7, 5))
+    rows, matrix = rng.normal(size=(n_rows, 5)), rng.normal(size=(2 * BLOCK_ROWS + 7, 5))
     np.testing.assert_allclose(row_products(rows, matrix), rows @ matrix.T)
