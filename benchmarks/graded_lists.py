@@ -2,14 +2,14 @@
 
     python -m benchmarks.graded_lists          the recommenders NAMES, built-in data set
     python -m benchmarks.graded_lists --ship   also write the study for the Evaluation page
-    python -m benchmarks.graded_lists --fit    print fitted weights; GRADED_WEIGHTS are rounded values of such fits
+    python -m benchmarks.graded_lists --fit    print fitted weights; those in recsys/models/favourites.py are rounded
 
 `graded_lists.json` has lists of one to ten favourites, with grades from 0 (unrelated) to 3 (excellent) for films.
 
 - "part": "fit": The lists of one favourite are for the fit. The others selected BALANCED_WEIGHT and
   UNORDERED_TRAIT_BONUS.
-- "part": "test": These lists were graded after the fit (2026-11-28). They have a grade for each film in the top ten of
-  each recommender in NAMES. Films of other recommenders, and of recommenders that were changed later, may have no
+- "part": "test": These lists were graded on 2026-11-28, after the fit. They have a grade for each film in the top ten
+  of each recommender in NAMES. Films of other recommenders, and of recommenders that were changed later, may have no
   grade. They count as unrelated.
 
 Shapes: L lists, C graded and random films of a list, K features.
@@ -37,7 +37,7 @@ from recsys.serving.predictor import for_unordered_list, load
 from recsys.studies.run import write as write_study
 
 GRADES_FILE = Path(__file__).parent / "graded_lists.json"
-NAMES = (
+NAMES = (  # the answer of the study compares the first and the last
     "pool",
     "content-fields",
     "ease-low-rank",
@@ -49,7 +49,7 @@ NAMES = (
 )
 N_RECOMMENDATIONS = 10  # per list
 MIN_GOOD_GRADE = 2
-N_RANDOM = 60  # random films without a grade, which are added to each list in the fit, with grade 0
+N_RANDOM = 60  # at most so many random films without a grade are added to each list in the fit, with grade 0
 PENALTY_STRENGTH = 1.0  # factor of ½ Σ (weight · standard deviation of the feature)² in the fit
 EASE_WEIGHT = GRADED_WEIGHTS["ease-low-rank"]  # set by hand, see docs/experiments.md
 COLUMNS = [
@@ -172,8 +172,8 @@ def fit_weights(pool: VisitorPool, dataset: Dataset, lists: Sequence[GradedList]
     """Return the weights ≥ 0 with the lowest penalised loss on the lists of one favourite.
 
     The loss of a list is the cross-entropy between two distributions over its films: the gains 2^grade - 1 divided by
-    their sum, and the softmax of the scores. ListNet (Cao et al., ICML 2007) has the softmax of the grades instead of
-    the gains. The films are the graded ones and N_RANDOM others. The weight of EASE is EASE_WEIGHT.
+    their sum, and the softmax of the scores. ListNet (Cao et al., ICML 2007) uses the softmax of the grades as
+    the first one. The films are the graded ones and N_RANDOM others. The weight of EASE is EASE_WEIGHT.
     """
     rng = np.random.default_rng(0)
     names = [*GRADED_WEIGHTS, "popularity", "rating"]

@@ -4,13 +4,14 @@
     score(i) = BALANCED_WEIGHT · log Σ_f (exp(s_f(i)) / b_f) + (1 - BALANCED_WEIGHT) · mean_f s_f(i)
 
 z_m are the scores of member m on a common scale, see `length_weights.py`. b_f is the sum of exp(s_f) over the
-⌈N_BALANCED / n⌉ items with the highest s_f, without the favourites. So each of the n favourites leads to about equally
-many of the first recommendations, however certain its scores are.
+⌈N_BALANCED / n⌉ items with the highest s_f, where favourites count like the item with the lowest. So the best items of
+each of the n favourites have the same total weight, however high its scores are, and no favourite is ignored.
 
-The weights w_m (GRADED_WEIGHTS) are not fitted to the events of users, because users mostly rate famous films, and
-films that were released in the same months. They were fitted to 13,420 grades that language models gave to films for
-445 single favourites. The weight of EASE was set by hand. 4,737 grades for 210 lists selected BALANCED_WEIGHT and
-UNORDERED_TRAIT_BONUS (`benchmarks/graded_lists.py`, docs/experiments.md).
+The weights w_m (GRADED_WEIGHTS) are not fitted to the events of users, because users mostly rate famous films, and one
+after the other films that were released in the same months. Except for EASE, whose weight was set by hand, they and the
+two weights of the prior were fitted to 13,420 grades that language models gave to films for 445 single favourites.
+4,737 grades for 210 lists selected BALANCED_WEIGHT and UNORDERED_TRAIT_BONUS (`benchmarks/graded_lists.py`,
+docs/experiments.md).
 
 Shapes: B queries, I items, N tested inverse temperatures, F single films, n favourites of a list.
 """
@@ -28,16 +29,16 @@ POPULARITY_WEIGHT = 0.12  # of the logarithm of the share of users who watched a
 RATING_WEIGHT = 0.44  # of the mean rating of an item, in stars
 RATING_PSEUDO_COUNT = 20.0  # added ratings of each item; each equals the mean of all ratings
 BALANCED_WEIGHT = 0.8  # of the balanced scores; the mean has the rest
-UNORDERED_TRAIT_BONUS = 0.055  # films with a common trait get this · Σ_m w_m · strength, see `CommonTrait`
+UNORDERED_TRAIT_BONUS = 0.055  # films with the trait in common get this · Σ_m w_m · strength, see `CommonTrait`
 TASTE_MEMBERS = ("content-fields", "content-sentence")
 UNORDERED_TASTE_FACTOR = 3.0  # of the weights of TASTE_MEMBERS in `VisitorPool.for_taste`
 INVERSE_TEMPERATURES = np.linspace(0.05, 2, 40, dtype=np.float32)  # tested values, N
 N_CALIBRATED = 3  # recommendations whose total probability is compared with the share of hits
 CALIBRATION_LENGTHS = (1, 2, 3, 5, 10)  # the scores of lists of 5 to 9 films have the inverse temperature of 5 films
-N_DRAWS = 4  # random lists are drawn so often for each of these lengths, because only about 1 % of them have a hit
+N_DRAWS = 4  # passes over the users for each of these lengths, because only about 1 % of the lists have a hit
 MAX_RECENT_ITEMS = 50  # newest items of a history from which lists in no order are drawn
 MAX_SCORED_FAVOURITES = 50  # 1,000 films of a list would take .7 s
-N_BALANCED = 10  # first recommendations that are shared between the favourites of a list
+N_BALANCED = 10  # first recommendations that are divided among the favourites of a list
 
 
 def item_prior(train: Dataset, log_shares: np.ndarray) -> np.ndarray:
@@ -78,8 +79,8 @@ def random_lists(valid: HeldOut, list_lengths: Sequence[int], rng: np.random.Gen
 def single_films(histories: Sequence[np.ndarray]) -> tuple[Queries, list[np.ndarray]]:
     """Return F queries, one for each different film of the lists, and for each list the rows of its films among them.
 
-    An empty list has a query without films. A longer list is reduced to MAX_SCORED_FAVOURITES pseudo-random films. If a
-    film is added to the list, at most one film of this selection is replaced.
+    An empty list has a query without films. A list of more than MAX_SCORED_FAVOURITES films is reduced to so
+    many pseudo-random ones. If a film is added to the list, at most one of them is replaced.
     """
     row_of_query: dict[tuple[int, ...], int] = {}
     rows = []

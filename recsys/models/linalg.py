@@ -9,7 +9,7 @@ BLOCK_ROWS = 512  # of a matrix; a block of 384 columns fits into the L2 cache
 
 
 def row_products(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
-    """Return `rows` (B, D) times the transposed matrix (I, D), (B, I).
+    """Return rows @ matrix.T, (B, I), of rows (B, D) and a matrix (I, D).
 
     BLAS copies the matrix to multiply it by several rows. For up to FEW_ROWS rows, it is faster to multiply each row by
     a block of the matrix, so that the matrix is read once from memory and not copied.
@@ -25,11 +25,11 @@ def row_products(rows: np.ndarray, matrix: np.ndarray) -> np.ndarray:
 
 
 def truncated_svd(matrix: sparse.sparray, rank: int, start: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the largest singular values of a matrix (m, n) and their singular vectors: (m, r), (r,), (r, n).
+    """Return left singular vectors (m, r), the largest singular values (r,) and right ones (r, n) of a matrix (m, n).
 
     The values have no particular order. ARPACK computes at most min(m, n) - 1 values, so r is min(rank, min(m, n) - 1).
-    Exceptions: r is 1 for a matrix with one row or column, and 0 for a matrix of zeros. `start` (min(m, n),) is the
-    start vector of ARPACK's iteration, which is random by default.
+    But r is 1 for a matrix with one row or column, and 0 for a matrix of zeros. `start` (min(m, n),) is the
+    start vector of ARPACK's iteration, which would otherwise be random.
     """
     if not matrix.count_nonzero():  # ARPACK fails for a matrix of zeros
         return np.zeros((matrix.shape[0], 0)), np.zeros(0), np.zeros((0, matrix.shape[1]))

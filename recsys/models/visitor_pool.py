@@ -38,7 +38,7 @@ from recsys.models.markov import Markov
 from recsys.models.pool import Pool
 from recsys.training.options import RunOptions
 
-CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the films of the list
+CONTENT_MEMBER = "content-fields"  # the member whose weight depends on the films of a history in order
 # The constants up to DISSIMILAR_MULTIPLIER determine the factor of its weight for histories in order. Rarely watched
 # films raise it, if the geometric mean of the shares of users who watched each film is below FREQUENT_SHARE.
 FREQUENT_SHARE = 0.04
@@ -54,7 +54,7 @@ MAX_TRANSITIONS = 300  # of each item in a Markov chain; saves 66 MB on the buil
 
 
 class AllFilms(Protocol):
-    """Descriptions and substitutes of infrequent films, whose numbers are I or more."""
+    """Descriptions and traits of all films, and substitutes of infrequent films, whose numbers are I or more."""
 
     @property
     def content(self) -> Model:
@@ -95,8 +95,8 @@ class VisitorPool(Pool):
 
     For favourites in no order (`for_unordered_lists`):
 
-    - The members have other weights, and the factors above are not used. Each film is scored alone, and the scores are
-      combined, so the order does not matter, see `favourites.py`.
+    - The members have the weights `favourite_weights`, and the factors above are not used. Each film is scored alone,
+      and the scores are combined, so the order does not matter, see `favourites.py`.
     - Films with a common trait get a bonus, see UNORDERED_TRAIT_BONUS.
     - For each of the CALIBRATION_LENGTHS, an inverse temperature makes the total probability of the first N_CALIBRATED
       films right on validation data.
@@ -129,7 +129,7 @@ class VisitorPool(Pool):
                 model.keep_strongest_transitions(MAX_TRANSITIONS)
 
     def fit(self, train: Dataset, valid: HeldOut | None = None, run: RunOptions | None = None) -> Self:
-        """Fit the weights as `Pool` does, compute shares and traits, set the weights of favourites, and calibrate.
+        """Fit the weights as `Pool` does, compute shares and traits, calibrate, and do the same for favourites.
 
         The weights are fitted with whole Markov chains. With shrunk ones, NDCG@10 after one film was 7 % lower, because
         a target without a transition then has a very low probability.
@@ -142,7 +142,7 @@ class VisitorPool(Pool):
         self.traits = TraitTable.from_dataset(train)
         if valid:
             self._calibrate(valid, run or RunOptions())
-        self._set_favourite_weights(train)  # after `_calibrate`, because it may copy the calibrated weights
+        self._set_favourite_weights(train)  # after `_calibrate`, whose weights this may copy
         if valid:
             self._calibrate_unordered(valid, run or RunOptions())
         return self
@@ -160,7 +160,7 @@ class VisitorPool(Pool):
     def _set_favourite_weights(self, train: Dataset) -> None:
         """Set `favourite_weights` and `favourite_prior`.
 
-        They are GRADED_WEIGHTS and `item_prior` if the data set has the common movie ids, by which the shipped
+        They are GRADED_WEIGHTS and `item_prior` if the data set has the movie ids of MovieLens, by which the shipped
         descriptions of films are found. Otherwise, or if the pool lacks a member of GRADED_WEIGHTS, they are the
         weights of the shortest histories and no prior.
         """
@@ -275,7 +275,7 @@ class VisitorPool(Pool):
                 continue
             if all_films and name == CONTENT_MEMBER:
                 scores += weight * member_scores(all_films.content, singles, self.n_items)
-            elif len(rows):
+            else:
                 scores[rows] += weight * member_scores(model, item_singles[rows], self.n_items)
         return scores
 
